@@ -57,7 +57,7 @@ export const Gate = () => {
   }
   return (
     <Frame isReady={state.phase === 'in'}>
-      {failure === null ? null : <ErrorState failure={failure} retry={() => void session.start()} />}
+      <ErrorState failure={failure} retry={() => void session.start()} />
     </Frame>
   )
 }

@@ -1,9 +1,9 @@
 import { Button } from '@mantine/core'
 import { endApprovalLift, getPolicy } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { tell, tellFailure } from '@portcullis/platform/console/ui/tell.ts'
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import classes from './ConnectionBanner.module.css'
 import { strings } from './strings.ts'
@@ -16,12 +16,7 @@ export const LiftBanner = () => {
   const { api, session } = useServices()
   const [busy, setBusy] = useState(false)
   const mayEnd = session.may('config:write')
-  const policy = useQuery({
-    queryKey: ['policy'],
-    queryFn: ({ signal }) => api.call(getPolicy, { signal }),
-    refetchInterval: gap,
-    enabled: mayEnd,
-  })
+  const policy = useRead(['policy'], getPolicy, { refetchInterval: gap, enabled: mayEnd })
   const until = policy.data?.twoPerson.liftedUntil ?? null
   if (!mayEnd || until === null) return null
   const end = async () => {

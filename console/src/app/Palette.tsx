@@ -4,10 +4,11 @@ import { type Agent, getAgents, getPeripherals, type Peripheral } from '@portcul
 import { agentAddress, deviceAddress } from '@portcullis/platform/console/lib/addresses.ts'
 import { plainText } from '@portcullis/platform/console/lib/device-text.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { hostStateOf } from '@portcullis/platform/console/ui/host-state.ts'
 import { Icon, type IconName, kindIcon } from '@portcullis/platform/console/ui/icons.tsx'
 import { tellFailure } from '@portcullis/platform/console/ui/tell.ts'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { keepPreviousData } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { useDeferredValue, useEffect, useState } from 'react'
 import { places, settingsPlaces } from './places.ts'
@@ -41,18 +42,16 @@ const chooseFirst = (): void => {
 
 /** Searches hosts and devices. */
 const useFound = (opened: boolean, query: string) => {
-  const { api, session } = useServices()
+  const { session } = useServices()
   const search = useDeferredValue(query.trim())
   const isSearching = opened && search.length >= 2
-  const hosts = useQuery({
-    queryKey: ['palette', 'agents', search],
-    queryFn: ({ signal }) => api.call(getAgents, { query: { GlobalSearch: search, PageSize: 6 }, signal }),
+  const hosts = useRead(['palette', 'agents', search], getAgents, {
+    query: { GlobalSearch: search, PageSize: 6 },
     enabled: isSearching && session.may('fleet:read'),
     placeholderData: keepPreviousData,
   })
-  const devices = useQuery({
-    queryKey: ['palette', 'peripherals', search],
-    queryFn: ({ signal }) => api.call(getPeripherals, { query: { globalSearch: search, PageSize: 6 }, signal }),
+  const devices = useRead(['palette', 'peripherals', search], getPeripherals, {
+    query: { globalSearch: search, PageSize: 6 },
     enabled: isSearching && session.may('fleet:read'),
     placeholderData: keepPreviousData,
   })

@@ -1,7 +1,6 @@
 import { getPolicy } from '@portcullis/contract'
-import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
-import { useQuery } from '@tanstack/react-query'
 import classes from './Frame.module.css'
 import { strings } from './strings.ts'
 
@@ -10,8 +9,7 @@ const refreshGap = 5_000
 
 /** Shows the number of devices that await approval, if any. */
 export const WaitingCount = () => {
-  const { api } = useServices()
-  const policy = useQuery({ queryKey: ['policy'], queryFn: ({ signal }) => api.call(getPolicy, { signal }) })
+  const policy = useRead(['policy'], getPolicy)
   useLiveRefresh(['peripherals', 'agents'], refreshGap, () => void policy.refetch())
   const waiting = policy.data?.waiting ?? 0
   if (waiting === 0) return null

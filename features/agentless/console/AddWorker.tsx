@@ -40,7 +40,7 @@ const Body = ({ close }: { close: () => void }) => {
   return (
     <Stack>
       <Text as="p">{strings.addWorkerText}</Text>
-      {failure === null ? null : <ErrorState failure={failure} inline />}
+      <ErrorState failure={failure} inline />
       <DialogActions close={close} action={strings.createToken} run={() => void make()} busy={busy} startsAt="action" />
     </Stack>
   )

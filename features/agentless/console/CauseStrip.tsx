@@ -1,9 +1,8 @@
 import { useMediaQuery } from '@mantine/hooks'
 import { connectionCauses, type ResponseOf } from '@portcullis/contract'
-import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { Note } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SeverityShape } from '@portcullis/platform/console/ui/SeverityTag.tsx'
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import classes from './agentless.module.css'
 import { strings } from './strings.ts'
@@ -37,12 +36,7 @@ const CauseCard = ({ cause: one, chosen, choose }: { cause: Cause } & CauseStrip
 
 /** Failing hosts by cause, with a cure for each. A click filters the list by cause. Rare causes are behind "more". */
 export const CauseStrip = ({ chosen, choose }: CauseStripProps) => {
-  const { api } = useServices()
-  const causes = useQuery({
-    queryKey: ['connection-causes'],
-    queryFn: ({ signal }) => api.call(connectionCauses, { signal }),
-    refetchInterval: 8_000,
-  })
+  const causes = useRead(['connection-causes'], connectionCauses, { refetchInterval: 8_000 })
   const list = causes.data?.data ?? []
   // One more place is for the remaining causes.
   const inOneRow = useMediaQuery('(min-width: 1200px)', true, { getInitialValueInEffect: false }) ? 3 : 2

@@ -80,7 +80,7 @@ const Body = ({ close }: { close: () => void }) => {
         </FileButton>
       </Row>
       {outcome === null ? null : <Outcome outcome={outcome} />}
-      {failure === null ? null : <ErrorState failure={failure} inline />}
+      <ErrorState failure={failure} inline />
       <DialogActions
         close={close}
         {...(outcome === null ? {} : { closeLabel: strings.close })}

@@ -177,11 +177,7 @@ const Body = ({ name, close, onSaved }: BodyProps) => {
   const removing = useConnectionActions(close)
   const canWrite = session.may('fleet:write')
   if (connection.data === undefined)
-    return connection.error === null ? (
-      <DetailSkeleton />
-    ) : (
-      <ErrorState failure={connection.error} retry={() => void connection.refetch()} />
-    )
+    return connection.error === null ? <DetailSkeleton /> : <ErrorState query={connection} />
   if (connection.data === null)
     return (
       <EmptyState icon="network" title={strings.notFound}>

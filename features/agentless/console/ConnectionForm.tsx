@@ -1,12 +1,11 @@
 import { Button, NativeSelect, NumberInput, Switch, TagsInput, TextInput } from '@mantine/core'
 import { connectionPlatforms, getHashtags } from '@portcullis/contract'
-import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
 import { Note, Row, Stack, StickyFoot } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { NewlyAllowed } from '@portcullis/platform/console/ui/policy/NewlyAllowed.tsx'
-import { useQuery } from '@tanstack/react-query'
 import { CredentialFields } from './CredentialFields.tsx'
 import { platformLabels } from './labels.ts'
 import { strings } from './strings.ts'
@@ -62,8 +61,7 @@ const ComputerFields = ({ form: { before, draft, change, defaults, errorOf } }: 
 )
 
 const HostFields = ({ form: { draft, change, errorOf } }: PartProps) => {
-  const { api } = useServices()
-  const tags = useQuery({ queryKey: ['tags'], queryFn: ({ signal }) => api.call(getHashtags, { signal }) })
+  const tags = useRead(['tags'], getHashtags)
   return (
     <>
       <TagsInput
@@ -153,15 +151,13 @@ export const ConnectionForm = (props: ConnectionFormProps) => {
         <ComputerFields form={form} />
         <HostFields form={form} />
         {form.draft.isOverrideDefaults ? <OwnCredentials form={form} /> : null}
-        {form.saveFailure === null ? null : (
-          <ErrorState
-            failure={form.saveFailure}
-            {...(form.before === null ? {} : { resend: () => void form.save() })}
-            inline
-          />
-        )}
+        <ErrorState
+          failure={form.saveFailure}
+          {...(form.before === null ? {} : { resend: () => void form.save() })}
+          inline
+        />
         {form.isStored ? null : <NewlyAllowed opens={form.opens} reason="" setReason={() => {}} />}
-        {form.testFailure === null ? null : <ErrorState failure={form.testFailure} inline />}
+        <ErrorState failure={form.testFailure} inline />
         {test.test === null ? null : <TestSteps test={test.test} isPolling={form.isPolling} />}
         <Foot form={form} close={props.close} />
       </Stack>

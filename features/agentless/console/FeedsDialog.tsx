@@ -1,6 +1,7 @@
 import { Button, Modal } from '@mantine/core'
 import { deleteFeed, type Feed, listFeeds } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { confirm } from '@portcullis/platform/console/ui/confirm.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
@@ -8,7 +9,6 @@ import { Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.
 import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { NewFeed } from './NewFeed.tsx'
 import { strings } from './strings.ts'
@@ -59,11 +59,7 @@ const Body = ({ close }: { close: () => void }) => {
   const [isAdding, setIsAdding] = useState(false)
   const [replacing, setReplacing] = useState<Feed | undefined>()
   const [opened, setOpened] = useState<string | null>(null)
-  const feeds = useQuery({
-    queryKey: ['feeds'],
-    queryFn: ({ signal }) => api.call(listFeeds, { signal }),
-    refetchInterval: 5_000,
-  })
+  const feeds = useRead(['feeds'], listFeeds, { refetchInterval: 5_000 })
   const canWrite = session.may('config:write')
   const remove = ({ id, name }: Feed) =>
     confirm({
@@ -89,8 +85,7 @@ const Body = ({ close }: { close: () => void }) => {
         onCreated={() => void feeds.refetch()}
       />
     )
-  if (feeds.error !== null && feeds.data === undefined)
-    return <ErrorState failure={feeds.error} retry={() => void feeds.refetch()} inline />
+  if (feeds.error !== null && feeds.data === undefined) return <ErrorState query={feeds} inline />
   const shown = feeds.data?.find(({ id }) => id === opened)
   return (
     <Stack>

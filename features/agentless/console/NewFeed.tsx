@@ -83,7 +83,7 @@ export const NewFeed = ({ feed: known, close, onCreated }: NewFeedProps) => {
             />
           </>
         )}
-        {failure === null ? null : <ErrorState failure={failure} inline />}
+        <ErrorState failure={failure} inline />
         <DialogActions
           close={close}
           action={known === undefined ? strings.createFeed : strings.replaceToken}

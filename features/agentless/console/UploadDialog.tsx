@@ -204,7 +204,7 @@ const Body = ({ close }: { close: () => void }) => {
           })}
         </Text>
       )}
-      {failure === null ? null : <ErrorState failure={failure} inline />}
+      <ErrorState failure={failure} inline />
       {report === null ? null : <Result upload={upload} report={report} />}
       {isDone ? (
         <Row gap={16} justify="end" wrap>

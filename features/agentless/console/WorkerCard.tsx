@@ -66,8 +66,7 @@ export const WorkerCard = () => {
   const [isAdding, setIsAdding] = useState(false)
   const [busy, setBusy] = useState(false)
   const data = worker.data
-  if (worker.error !== null && data === undefined)
-    return <ErrorState failure={worker.error} retry={() => void worker.refetch()} inline />
+  if (worker.error !== null && data === undefined) return <ErrorState query={worker} inline />
   if (data === undefined) return <Notice as="section" aria-label={strings.worker} aria-busy />
   const canWrite = session.may('config:write')
   const { id, adminStatus } = data

@@ -1,13 +1,12 @@
 import { listEnrollmentTokens } from '@portcullis/contract'
 import { agentAddress } from '@portcullis/platform/console/lib/addresses.ts'
-import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
 import { Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
-import { useQuery } from '@tanstack/react-query'
 import classes from './enrolment.module.css'
 import { MissingHosts } from './MissingHosts.tsx'
 import type { MadeToken } from './made-token.ts'
@@ -20,12 +19,7 @@ const fallbackGap = 5_000
 
 /** Shows that the server is waiting for hosts to enrol with a token, and lists each host once it has enrolled. */
 export const Arrivals = ({ made }: { made: MadeToken }) => {
-  const { api } = useServices()
-  const tokens = useQuery({
-    queryKey: ['enrolment-tokens'],
-    queryFn: ({ signal }) => api.call(listEnrollmentTokens, { signal }),
-    refetchInterval: fallbackGap,
-  })
+  const tokens = useRead(['enrolment-tokens'], listEnrollmentTokens, { refetchInterval: fallbackGap })
   useLiveRefresh(['agents', 'summary'], refreshGap, () => void tokens.refetch())
   const token = tokens.data?.data.find(({ id }) => id === made.id) ?? made
   const { hosts, uses, maxUses, status, list } = token

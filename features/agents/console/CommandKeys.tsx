@@ -1,26 +1,21 @@
 import { getCommandKeys } from '@portcullis/contract'
-import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
-import { useQuery } from '@tanstack/react-query'
 import { strings } from './strings.ts'
 
 const neverRotated = '1970-01-01T00:00:00.000Z'
 
 /** The keys that sign commands, and the numbers of hosts that have not followed a rotation. */
 export const CommandKeys = () => {
-  const { api } = useServices()
-  const { data, error, refetch } = useQuery({
-    queryKey: ['command-keys'],
-    queryFn: ({ signal }) => api.call(getCommandKeys, { signal }),
-  })
+  const { data, error, refetch } = useRead(['command-keys'], getCommandKeys)
   return (
     <>
       <h2>{strings.commandKey}</h2>
       <p>{strings.commandKeyText({ code: (text) => <code>{text}</code> })}</p>
-      {error === null ? null : <ErrorState failure={error} retry={() => void refetch()} inline />}
+      <ErrorState failure={error} retry={() => void refetch()} inline />
       {data === undefined || data.hostsWithUnknownKey === 0 ? null : (
         <p role="note">
           <SeverityTag severity="amber" word={strings.warning} />{' '}

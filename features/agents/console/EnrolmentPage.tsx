@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { deleteEnrollmentToken, type EnrollmentToken, listEnrollmentTokens } from '@portcullis/contract'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { confirm } from '@portcullis/platform/console/ui/confirm.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
@@ -14,7 +15,6 @@ import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
-import { useQuery } from '@tanstack/react-query'
 import { CommandKeys } from './CommandKeys.tsx'
 import { MissingHosts } from './MissingHosts.tsx'
 import { NewTokenForm } from './NewTokenForm.tsx'
@@ -27,10 +27,7 @@ const refreshGap = 500
 export const EnrolmentPage = () => {
   useTitle(strings.addAHost)
   const { api } = useServices()
-  const tokens = useQuery({
-    queryKey: ['enrolment-tokens'],
-    queryFn: ({ signal }) => api.call(listEnrollmentTokens, { signal }),
-  })
+  const tokens = useRead(['enrolment-tokens'], listEnrollmentTokens)
   useLiveRefresh(['agents', 'summary'], refreshGap, () => void tokens.refetch())
   const revoke = (token: EnrollmentToken) =>
     confirm({
@@ -54,7 +51,7 @@ export const EnrolmentPage = () => {
       <ReleaseKeyNotice />
       <NewTokenForm onMade={() => void tokens.refetch()} />
       <h2>{strings.tokens}</h2>
-      {tokens.error === null ? null : <ErrorState failure={tokens.error} retry={() => void tokens.refetch()} inline />}
+      <ErrorState query={tokens} inline />
       <SmallTable
         label={strings.enrolmentTokens}
         head={[

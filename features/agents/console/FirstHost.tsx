@@ -46,7 +46,7 @@ export const FirstHost = () => {
       {made === null ? (
         <>
           <p>{strings.firstHostText}</p>
-          {failure === null ? null : <ErrorState failure={failure} inline />}
+          <ErrorState failure={failure} inline />
           <Button
             leftSection={<Icon name="plus" />}
             loading={busy}

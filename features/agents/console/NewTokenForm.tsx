@@ -4,10 +4,10 @@ import { createEnrollmentToken, getHashtags } from '@portcullis/contract'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { fieldMessage } from '@portcullis/platform/console/lib/problem.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Panel, Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Arrivals } from './Arrivals.tsx'
 import { HostNamesField } from './HostNamesField.tsx'
@@ -55,7 +55,7 @@ export const NewTokenForm = ({ onMade }: { onMade: () => void }) => {
   const [made, setMade] = useState<MadeToken | null>(null)
   const [failure, setFailure] = useState<unknown>(null)
   const [busy, setBusy] = useState(false)
-  const tags = useQuery({ queryKey: ['tags'], queryFn: ({ signal }) => api.call(getHashtags, { signal }) })
+  const tags = useRead(['tags'], getHashtags)
   const form = useForm({
     initialValues,
     validate: { hosts: hostsFault },
@@ -137,7 +137,7 @@ export const NewTokenForm = ({ onMade }: { onMade: () => void }) => {
           error={form.errors.hosts ?? fieldMessage(failure, 'hostIdentifiers')}
         />
         <Checkbox label={strings.allowTakeOver} {...form.getInputProps('allowTakeOver', { type: 'checkbox' })} />
-        {failure === null ? null : <ErrorState failure={failure} inline />}
+        <ErrorState failure={failure} inline />
         <Row wrap>
           <Button type="submit" loading={busy}>
             {strings.createInstallCommand}

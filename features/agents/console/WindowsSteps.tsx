@@ -44,7 +44,7 @@ const InstallerDownload = ({ made }: { made: MadeToken }) => {
       >
         {strings.downloadInstaller}
       </Button>
-      {failure === null ? null : <ErrorState failure={failure} inline />}
+      <ErrorState failure={failure} inline />
       <SeverityLine severity="amber" small style={{ textAlign: 'left' }}>
         <span>{strings.installerIsSecret}</span>
       </SeverityLine>

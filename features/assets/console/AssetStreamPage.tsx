@@ -9,6 +9,7 @@ import {
 } from '@portcullis/contract'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { CopyField } from '@portcullis/platform/console/ui/CopyField.tsx'
 import { confirm } from '@portcullis/platform/console/ui/confirm.ts'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
@@ -19,7 +20,6 @@ import { SettingsPage } from '@portcullis/platform/console/ui/SettingsPage.tsx'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
-import { useQuery } from '@tanstack/react-query'
 import { ConsumersTable } from './ConsumersTable.tsx'
 import { MessagesTable } from './MessagesTable.tsx'
 import { ReplayCard } from './ReplayCard.tsx'
@@ -31,18 +31,11 @@ const busyGap = 1_000
 
 /** Reads the state of the stream and its consumers. */
 const useAssetStream = () => {
-  const { api } = useServices()
-  const state = useQuery({
-    queryKey: ['assets', 'state'],
-    queryFn: ({ signal }) => api.call(getAssetStreamState, { signal }),
+  const state = useRead(['assets', 'state'], getAssetStreamState, {
     refetchInterval: (query) =>
       ['queued', 'running'].includes(query.state.data?.replay?.status ?? '') ? busyGap : gap,
   })
-  const consumers = useQuery({
-    queryKey: ['assets', 'consumers'],
-    queryFn: ({ signal }) => api.call(listAssetConsumers, { signal }),
-    refetchInterval: gap,
-  })
+  const consumers = useRead(['assets', 'consumers'], listAssetConsumers, { refetchInterval: gap })
   const reread = () => {
     void state.refetch()
     void consumers.refetch()
@@ -137,13 +130,11 @@ export const AssetStreamPage = () => {
         </>
       }
     >
-      {state.error === null ? null : <ErrorState failure={state.error} retry={() => void state.refetch()} inline />}
+      <ErrorState query={state} inline />
       {data === undefined ? null : <StreamFacts data={data} />}
       {data?.replay == null ? null : <ReplayCard replay={data.replay} reread={reread} />}
       <h2>{strings.consumers}</h2>
-      {consumers.error === null ? null : (
-        <ErrorState failure={consumers.error} retry={() => void consumers.refetch()} inline />
-      )}
+      <ErrorState query={consumers} inline />
       <ConsumersTable consumers={consumers.data?.data} reread={reread} />
       <h2>{strings.howToTitle}</h2>
       <HowToFollow />

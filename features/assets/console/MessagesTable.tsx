@@ -39,8 +39,7 @@ export const MessagesTable = ({ newest }: { newest: number }) => {
       replace: true,
     })
   const one = messages.data?.find(({ id }) => id === open)
-  if (messages.error !== null)
-    return <ErrorState failure={messages.error} retry={() => void messages.refetch()} inline />
+  if (messages.error !== null) return <ErrorState query={messages} inline />
   return (
     <>
       <SmallTable

@@ -1,7 +1,7 @@
 import { type AuditFact, type AuditObject, type AuditDetail as Detail, getAuditRecord } from '@portcullis/contract'
 import { CallFailure } from '@portcullis/platform/console/lib/problem.ts'
-import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { parseTime } from '@portcullis/platform/console/lib/time.ts'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { CopyField } from '@portcullis/platform/console/ui/CopyField.tsx'
 import { DetailSkeleton } from '@portcullis/platform/console/ui/DetailSkeleton.tsx'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
@@ -12,7 +12,6 @@ import { eventSeverity } from '@portcullis/platform/console/ui/findings.ts'
 import { DrawerBody, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
-import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { ObjectName, Sentence, Who } from './Sentence.tsx'
 import { strings } from './strings.ts'
@@ -143,18 +142,14 @@ const credentials = { session: strings.session, apiToken: strings.apiToken, syst
 
 /** One record: what happened, in words, and its exact text on demand. */
 export const AuditDetail = ({ id }: { id: string }) => {
-  const { api } = useServices()
-  const one = useQuery({
-    queryKey: ['audit', 'record', id],
-    queryFn: ({ signal }) => api.call(getAuditRecord, { params: { auditTrailID: id }, signal }),
-  })
+  const one = useRead(['audit', 'record', id], getAuditRecord, { params: { auditTrailID: id } })
   if (one.error instanceof CallFailure && one.error.code === 'not_found')
     return (
       <EmptyState icon="audit" title={strings.notFound}>
         <p>{strings.notFoundText}</p>
       </EmptyState>
     )
-  if (one.error !== null) return <ErrorState failure={one.error} retry={() => void one.refetch()} />
+  if (one.error !== null) return <ErrorState query={one} />
   if (one.data === undefined) return <DetailSkeleton />
   const detail = one.data
   return (

@@ -2,6 +2,7 @@ import { Menu } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { type AuditRow, exportAuditTrail, getAuditPeople, getAuditRecords } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { DetailSkeleton } from '@portcullis/platform/console/ui/DetailSkeleton.tsx'
 import { downloadByTicket } from '@portcullis/platform/console/ui/download.ts'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
@@ -12,7 +13,6 @@ import { useList } from '@portcullis/platform/console/ui/list/useList.ts'
 import { ReportItems } from '@portcullis/platform/console/ui/ReportItems.tsx'
 import { SidePanel } from '@portcullis/platform/console/ui/SidePanel.tsx'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
-import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { auditTable, filtersWith, phoneColumns } from './audit.view.tsx'
 import { Checkpoints } from './Checkpoints.tsx'
@@ -29,10 +29,7 @@ export const AuditPage = () => {
   useIdlePreload(AuditDetail)
   const { api } = useServices()
   const list = useList('/inside/settings/audit', auditTable.view, getAuditRecords, idOf)
-  const people = useQuery({
-    queryKey: ['audit', 'people'],
-    queryFn: ({ signal }) => api.call(getAuditPeople, { signal }),
-  })
+  const people = useRead(['audit', 'people'], getAuditPeople)
   const filters = useMemo(() => filtersWith(people.data?.data ?? []), [people.data])
   const isPhone = useMediaQuery('(max-width: 700px)') ?? false
   const { open } = list.view.state

@@ -1,10 +1,9 @@
 import { auditStatus } from '@portcullis/contract'
-import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Facts } from '@portcullis/platform/console/ui/Facts.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
-import { useQuery } from '@tanstack/react-query'
 import { strings } from './strings.ts'
 
 // A checkpoint is at most a minute newer than a record.
@@ -14,14 +13,8 @@ const count = (value: number): string => value.toLocaleString('en')
 
 /** Shows up to which record the trail is signed, by which key, and whether a copy outside the database has it. */
 export const Checkpoints = () => {
-  const { api } = useServices()
-  const status = useQuery({
-    queryKey: ['audit', 'checkpoints'],
-    queryFn: ({ signal }) => api.call(auditStatus, { signal }),
-    refetchInterval: interval,
-  })
-  if (status.error !== null && status.data === undefined)
-    return <ErrorState failure={status.error} retry={() => void status.refetch()} inline />
+  const status = useRead(['audit', 'checkpoints'], auditStatus, { refetchInterval: interval })
+  if (status.error !== null && status.data === undefined) return <ErrorState query={status} inline />
   if (status.data === undefined) return null
   const { lastCheckpoint: last, newestAuditTrailID, uncovered, keyId, secondSink, problem } = status.data
   return (

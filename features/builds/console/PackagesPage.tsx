@@ -4,6 +4,7 @@ import { buildSystems } from '@portcullis/platform/console/lib/build-systems.ts'
 import { bytesText } from '@portcullis/platform/console/lib/bytes.ts'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { confirm } from '@portcullis/platform/console/ui/confirm.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
@@ -15,7 +16,7 @@ import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
-import { useQueries, useQuery } from '@tanstack/react-query'
+import { useQueries } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { PublishButton } from './PublishButton.tsx'
@@ -53,7 +54,7 @@ const stateText = ({ state, isNewest }: AgentPackage): string => {
 export const PackagesPage = () => {
   useTitle(strings.agentBuilds)
   const { api, session } = useServices()
-  const packages = useQuery({ queryKey: ['packages'], queryFn: ({ signal }) => api.call(listPackages, { signal }) })
+  const packages = useRead(['packages'], listPackages)
   const list = packages.data?.data
   const hostsOf = useVersions(list ?? [])
   const [failure, setFailure] = useState<Error | null>(null)
@@ -95,10 +96,8 @@ export const PackagesPage = () => {
         </>
       }
     >
-      {packages.error === null ? null : (
-        <ErrorState failure={packages.error} retry={() => void packages.refetch()} inline />
-      )}
-      {failure === null ? null : <ErrorState failure={failure} inline />}
+      <ErrorState query={packages} inline />
+      <ErrorState failure={failure} inline />
       <SmallTable
         label={strings.agentBuilds}
         head={[

@@ -148,9 +148,7 @@ export const RequestsPage = () => {
       intro={strings.intro}
       actions={<MoreMenu label={strings.more} curl={() => curlOf(window.location.origin, listChangeRequests)} />}
     >
-      {requests.error === null ? null : (
-        <ErrorState failure={requests.error} retry={() => void requests.refetch()} inline />
-      )}
+      <ErrorState query={requests} inline />
       <SmallTable
         label={strings.requests}
         head={[

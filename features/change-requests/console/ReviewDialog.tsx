@@ -98,7 +98,7 @@ const Body = ({ request, approved, close }: ReviewProps) => {
       <p>
         <DeviceText value={strings.requestedByUser({ user: request.requestedBy })} />
       </p>
-      {pages.error === null ? null : <ErrorState failure={pages.error} retry={() => void pages.refetch()} inline />}
+      <ErrorState query={pages} inline />
       {lines.length === 0 ? null : <DetailLines lines={lines} />}
       {first === undefined || first.recordsTotal <= pageSize ? null : (
         <Row wrap>
@@ -131,7 +131,7 @@ const Body = ({ request, approved, close }: ReviewProps) => {
           onChange={(event) => setTyped(event.currentTarget.value)}
         />
       ) : null}
-      {failure === null ? null : <ErrorState failure={failure} inline />}
+      <ErrorState failure={failure} inline />
       <DialogActions
         action={strings.approveRequest}
         isDangerous

@@ -1,20 +1,16 @@
 import { listChangeRequests } from '@portcullis/contract'
 import { useServices, useSession } from '@portcullis/platform/console/lib/services.tsx'
-import { useQuery } from '@tanstack/react-query'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 
 // Requests wait for hours, so this interval is short enough.
 const gap = 20_000
 
 /** Reads the change requests, and which of them await the approval of the user. */
 export const useRequests = () => {
-  const { api, session } = useServices()
+  const { session } = useServices()
   const state = useSession()
   const me = state.phase === 'in' ? state.profile.account.userName : ''
-  const requests = useQuery({
-    queryKey: ['change-requests'],
-    queryFn: ({ signal }) => api.call(listChangeRequests, { signal }),
-    refetchInterval: gap,
-  })
+  const requests = useRead(['change-requests'], listChangeRequests, { refetchInterval: gap })
   const canDecide = session.may('fleet:write')
   return {
     me,

@@ -35,12 +35,7 @@ const Body = ({ id, query }: { id: string; query: Record<string, string> }) => {
   useLive('deliveries', () => void delivery.refetch())
   const { retry, drop } = useDeliveryActions()
   const { data } = delivery
-  if (data === undefined)
-    return delivery.error === null ? (
-      <DetailSkeleton />
-    ) : (
-      <ErrorState failure={delivery.error} retry={() => void delivery.refetch()} />
-    )
+  if (data === undefined) return delivery.error === null ? <DetailSkeleton /> : <ErrorState query={delivery} />
   if (data === null)
     return (
       <EmptyState icon="upload" title={strings.notFound}>

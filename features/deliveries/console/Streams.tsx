@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
 import { type EventOutput, listEventOutputs, retryEventOutput, skipEventOutput } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { confirm } from '@portcullis/platform/console/ui/confirm.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
@@ -10,7 +11,6 @@ import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { tell, tellFailure } from '@portcullis/platform/console/ui/tell.ts'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
-import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { streamState } from './stream-state.ts'
 import { strings } from './strings.ts'
@@ -35,7 +35,7 @@ const Progress = ({ stream }: { stream: EventOutput }) => (
 export const Streams = () => {
   const { api, session, queries } = useServices()
   const queryKey = ['event-outputs']
-  const streams = useQuery({ queryKey, queryFn: ({ signal }) => api.call(listEventOutputs, { signal }) })
+  const streams = useRead(queryKey, listEventOutputs)
   // Each stored event puts a stream behind for a moment.
   useLiveRefresh(['deliveries', 'events'], refreshGap, () => void streams.refetch())
   const answered = (message: string) => (fresh: EventOutput[]) => {
@@ -61,11 +61,7 @@ export const Streams = () => {
     })
 
   if (streams.data === undefined)
-    return streams.error === null ? (
-      <Skeleton height={48} />
-    ) : (
-      <ErrorState failure={streams.error} retry={() => void streams.refetch()} inline />
-    )
+    return streams.error === null ? <Skeleton height={48} /> : <ErrorState query={streams} inline />
   return (
     <Stack as="section" fixed gap={6} scroll style={{ maxHeight: '38%' }} aria-label={strings.streams}>
       <h2>{strings.streams}</h2>

@@ -1,11 +1,10 @@
 import { listWaitingNotices } from '@portcullis/contract'
-import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Panel, Quiet, Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { channelLabels } from '@portcullis/platform/console/ui/notices/labels.ts'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
-import { useQuery } from '@tanstack/react-query'
 import { strings } from './strings.ts'
 
 // During a flood, alerts are combined about once a second.
@@ -13,18 +12,12 @@ const refreshGap = 2_000
 
 /** Shows the notifications that groups hold back until a batch or quiet hours end. */
 export const Waiting = () => {
-  const { api } = useServices()
-  const waiting = useQuery({
-    queryKey: ['waiting-notices'],
-    queryFn: ({ signal }) => api.call(listWaitingNotices, { signal }),
+  const waiting = useRead(['waiting-notices'], listWaitingNotices, {
     // Some wait for seconds only, and only a delivery reports that they were sent.
     refetchInterval: 15_000,
   })
   useLiveRefresh(['notices', 'deliveries'], refreshGap, () => void waiting.refetch())
-  if (waiting.data === undefined)
-    return waiting.error === null ? null : (
-      <ErrorState failure={waiting.error} retry={() => void waiting.refetch()} inline />
-    )
+  if (waiting.data === undefined) return waiting.error === null ? null : <ErrorState query={waiting} inline />
   if (waiting.data.length === 0) return null
   return (
     <Stack as="section" fixed gap={6} scroll style={{ maxHeight: '38%' }} aria-label={strings.pendingTitle}>

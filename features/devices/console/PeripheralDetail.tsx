@@ -3,6 +3,7 @@ import { getAgentPeripherals, getAgents, getPeripherals, type Peripheral } from 
 import { modelHostsAddress } from '@portcullis/platform/console/lib/addresses.ts'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { DetailSkeleton } from '@portcullis/platform/console/ui/DetailSkeleton.tsx'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { DeviceFindings, DeviceIds, DeviceName } from '@portcullis/platform/console/ui/device/Device.tsx'
@@ -30,10 +31,7 @@ const inputOf = (uuid: string) => ({ params: { uuid }, query: { PageSize: device
 /** Reads the device, its host, and the number of devices of its model. */
 const usePeripheral = (uuid: string, deviceId: string) => {
   const { api } = useServices()
-  const devices = useQuery({
-    queryKey: ['agent-peripherals', uuid],
-    queryFn: ({ signal }) => api.call(getAgentPeripherals, { ...inputOf(uuid), signal }),
-  })
+  const devices = useRead(['agent-peripherals', uuid], getAgentPeripherals, { ...inputOf(uuid) })
   useLive('peripherals', ({ changed }) => {
     if (changed === null || changed.includes(uuid)) void devices.refetch()
   })
@@ -133,11 +131,7 @@ const SameModel = ({ device, count }: { device: Peripheral; count: number }) => 
 export const PeripheralDetail = ({ uuid, deviceId }: { uuid: string; deviceId: string }) => {
   const { devices, device, host, sameModel } = usePeripheral(uuid, deviceId)
   if (devices.data === undefined) {
-    return devices.error === null ? (
-      <DetailSkeleton />
-    ) : (
-      <ErrorState failure={devices.error} retry={() => void devices.refetch()} />
-    )
+    return devices.error === null ? <DetailSkeleton /> : <ErrorState query={devices} />
   }
   if (device === undefined) {
     return (

@@ -1,6 +1,7 @@
 import { type FleetEvent, getEvents, readableEvent } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { durationText } from '@portcullis/platform/console/lib/time.ts'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { DetailSkeleton } from '@portcullis/platform/console/ui/DetailSkeleton.tsx'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
@@ -36,9 +37,8 @@ const Happened = ({ event }: { event: FleetEvent }) => (
 export const EventDetail = ({ eventId }: { eventId: string }) => {
   const { api } = useServices()
   const id = Number(eventId)
-  const one = useQuery({
-    queryKey: ['event', id],
-    queryFn: ({ signal }) => api.call(getEvents, { query: { fromEventId: id, PageSize: 1 }, signal }),
+  const one = useRead(['event', id], getEvents, {
+    query: { fromEventId: id, PageSize: 1 },
     enabled: Number.isSafeInteger(id) && id >= 0,
     staleTime: Number.POSITIVE_INFINITY,
   })
@@ -57,13 +57,11 @@ export const EventDetail = ({ eventId }: { eventId: string }) => {
               signal,
             }),
   })
-  const after = useQuery({
-    queryKey: ['event-around', id, 'after'],
-    queryFn: ({ signal }) =>
-      api.call(getEvents, { query: { source: atHost, fromEventId: id + 1, PageSize: aroundCount }, signal }),
+  const after = useRead(['event-around', id, 'after'], getEvents, {
+    query: { source: atHost, fromEventId: id + 1, PageSize: aroundCount },
     enabled: event !== undefined && entity !== '',
   })
-  if (one.error !== null) return <ErrorState failure={one.error} retry={() => void one.refetch()} />
+  if (one.error !== null) return <ErrorState query={one} />
   if (one.isLoading) return <DetailSkeleton />
   if (event === undefined) {
     return (

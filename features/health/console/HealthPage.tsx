@@ -1,6 +1,7 @@
 import { primeVersion, subsystemHealth, systemStatus } from '@portcullis/contract'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Facts } from '@portcullis/platform/console/ui/Facts.tsx'
 import { Columns, Panel } from '@portcullis/platform/console/ui/layout/layout.tsx'
@@ -8,7 +9,6 @@ import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { SettingsPage } from '@portcullis/platform/console/ui/SettingsPage.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
-import { useQuery } from '@tanstack/react-query'
 import { MonitoringCard } from './MonitoringCard.tsx'
 import { Parts } from './Parts.tsx'
 import { ServerCard } from './ServerCard.tsx'
@@ -21,13 +21,9 @@ const interval = 15_000
 /** The health of the product: its parts now and over time with remedies, figures, thresholds and version. */
 export const HealthPage = () => {
   useTitle(strings.healthAndVersion)
-  const { api, session } = useServices()
-  const status = useQuery({
-    queryKey: ['health', 'status'],
-    queryFn: ({ signal }) => api.call(systemStatus, { signal }),
-    refetchInterval: interval,
-  })
-  const version = useQuery({ queryKey: ['version'], queryFn: ({ signal }) => api.call(primeVersion, { signal }) })
+  const { session } = useServices()
+  const status = useRead(['health', 'status'], systemStatus, { refetchInterval: interval })
+  const version = useRead(['version'], primeVersion)
   return (
     <SettingsPage
       title={strings.healthAndVersion}
@@ -46,7 +42,7 @@ export const HealthPage = () => {
           <h2>{strings.version}</h2>
           {version.data === undefined ? (
             version.error === null ? null : (
-              <ErrorState failure={version.error} retry={() => void version.refetch()} inline />
+              <ErrorState query={version} inline />
             )
           ) : (
             <Facts

@@ -1,6 +1,7 @@
 import { SegmentedControl } from '@mantine/core'
 import { healthHistory, type Subsystem, subsystemHealth } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
@@ -59,11 +60,7 @@ type Range = (typeof ranges)[number]
 /** Reads the parts and their changes within the range. */
 const useParts = (range: Range) => {
   const { api, clock } = useServices()
-  const parts = useQuery({
-    queryKey: ['health', 'parts'],
-    queryFn: ({ signal }) => api.call(subsystemHealth, { signal }),
-    refetchInterval: interval,
-  })
+  const parts = useRead(['health', 'parts'], subsystemHealth, { refetchInterval: interval })
   const history = useQuery({
     queryKey: ['health', 'history', range.value],
     queryFn: async ({ signal }) => {
@@ -156,10 +153,8 @@ export const Parts = () => {
   const { parts, history } = useParts(range)
   return (
     <Stack as="section" gap={8} aria-label={strings.parts}>
-      {parts.error === null ? null : <ErrorState failure={parts.error} retry={() => void parts.refetch()} inline />}
-      {history.error === null ? null : (
-        <ErrorState failure={history.error} retry={() => void history.refetch()} inline />
-      )}
+      <ErrorState query={parts} inline />
+      <ErrorState query={history} inline />
       <Row gap={16}>
         <SegmentedControl
           size="xs"

@@ -18,7 +18,7 @@ export const ServerCard = ({ status }: { status: UseQueryResult<SystemStatus> })
       <h2>{strings.server}</h2>
       {server === undefined ? (
         status.error === null ? null : (
-          <ErrorState failure={status.error} retry={() => void status.refetch()} inline />
+          <ErrorState query={status} inline />
         )
       ) : (
         <Facts

@@ -1,9 +1,9 @@
 import { type ConfigItem, configGroups, getConfigItemsByPrefix } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Facts } from '@portcullis/platform/console/ui/Facts.tsx'
 import { Panel, Quiet, Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
-import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { thresholdText } from './health.ts'
 import { strings } from './strings.ts'
@@ -15,11 +15,8 @@ const sections = [
 
 /** The thresholds of all parts, with a link to change them. */
 export const ThresholdsCard = () => {
-  const { api, session } = useServices()
-  const items = useQuery({
-    queryKey: ['config', prefix],
-    queryFn: ({ signal }) => api.call(getConfigItemsByPrefix, { params: { prefixes: prefix }, signal }),
-  })
+  const { session } = useServices()
+  const items = useRead(['config', prefix], getConfigItemsByPrefix, { params: { prefixes: prefix } })
   return (
     <Panel aria-label={strings.thresholds}>
       <Row align="baseline" justify="space-between">
@@ -32,7 +29,7 @@ export const ThresholdsCard = () => {
       </Row>
       {items.data === undefined ? (
         items.error === null ? null : (
-          <ErrorState failure={items.error} retry={() => void items.refetch()} inline />
+          <ErrorState query={items} inline />
         )
       ) : (
         sections.map(([section, thresholds]) => (

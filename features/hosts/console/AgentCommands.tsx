@@ -1,5 +1,5 @@
 import { listCommands } from '@portcullis/contract'
-import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { commandLabels, timelineOf } from '@portcullis/platform/console/ui/commands/timeline.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
@@ -7,7 +7,6 @@ import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { useLive } from '@portcullis/platform/console/ui/useLive.ts'
-import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { strings } from './strings.ts'
 
@@ -15,15 +14,11 @@ const newest = 50
 
 /** Lists the newest commands to a host with their timeline. */
 export const AgentCommands = ({ agentId }: { agentId: string }) => {
-  const { api } = useServices()
-  const commands = useQuery({
-    queryKey: ['commands', agentId],
-    queryFn: ({ signal }) => api.call(listCommands, { query: { hostUuid: agentId, PageSize: newest }, signal }),
-  })
+  const commands = useRead(['commands', agentId], listCommands, { query: { hostUuid: agentId, PageSize: newest } })
   useLive('agents', ({ changed }) => {
     if (changed === null || changed.includes(agentId)) void commands.refetch()
   })
-  if (commands.error !== null) return <ErrorState failure={commands.error} retry={() => void commands.refetch()} />
+  if (commands.error !== null) return <ErrorState query={commands} />
   const total = commands.data?.recordsFiltered ?? 0
   return (
     <>

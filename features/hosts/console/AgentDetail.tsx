@@ -4,6 +4,7 @@ import { agentAddress } from '@portcullis/platform/console/lib/addresses.ts'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { CallFailure } from '@portcullis/platform/console/lib/problem.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { confirm } from '@portcullis/platform/console/ui/confirm.ts'
 import { DetailSkeleton } from '@portcullis/platform/console/ui/DetailSkeleton.tsx'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
@@ -24,7 +25,6 @@ import { TagList } from '@portcullis/platform/console/ui/TagList.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { tellFailure } from '@portcullis/platform/console/ui/tell.ts'
 import { useLive } from '@portcullis/platform/console/ui/useLive.ts'
-import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { AgentCommands } from './AgentCommands.tsx'
@@ -239,11 +239,7 @@ const DetailTabs = ({ agent: data, reread, tab, setTab }: TabsProps) => {
 
 /** One host with its devices, risk, policy, events and commands. */
 export const AgentDetail = ({ agentId, tab, setTab }: AgentDetailProps) => {
-  const { api } = useServices()
-  const agent = useQuery({
-    queryKey: ['agent', agentId],
-    queryFn: ({ signal }) => api.call(getAgent, { params: { agentId }, signal }),
-  })
+  const agent = useRead(['agent', agentId], getAgent, { params: { agentId } })
   const rereadIf = ({ changed }: { changed: string[] | null }) => {
     if (changed === null || changed.includes(agentId)) void agent.refetch()
   }
@@ -258,11 +254,7 @@ export const AgentDetail = ({ agentId, tab, setTab }: AgentDetailProps) => {
     )
   }
   if (agent.data === undefined) {
-    return agent.error === null ? (
-      <DetailSkeleton />
-    ) : (
-      <ErrorState failure={agent.error} retry={() => void agent.refetch()} />
-    )
+    return agent.error === null ? <DetailSkeleton /> : <ErrorState query={agent} />
   }
   const reread = () => void agent.refetch()
   return (

@@ -1,11 +1,10 @@
 import { Button } from '@mantine/core'
 import { type NacEndpoint, nacSystemNames, readNacEndpoint } from '@portcullis/contract'
-import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Facts } from '@portcullis/platform/console/ui/Facts.tsx'
 import { Note, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
-import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { strings } from './strings.ts'
 
@@ -62,11 +61,9 @@ const System = ({ name, known, ends }: SystemProps) => {
 
 /** Data from Cisco ISE and CounterACT about a host. Loaded on request, because each can take seconds. */
 export const AgentNac = ({ agentId }: { agentId: string }) => {
-  const { api } = useServices()
   const [isAsked, setIsAsked] = useState(false)
-  const known = useQuery({
-    queryKey: ['nac-endpoint', agentId],
-    queryFn: ({ signal }) => api.call(readNacEndpoint, { params: { agentId }, signal }),
+  const known = useRead(['nac-endpoint', agentId], readNacEndpoint, {
+    params: { agentId },
     enabled: isAsked,
     // Never shows old data.
     gcTime: 0,
@@ -86,7 +83,7 @@ export const AgentNac = ({ agentId }: { agentId: string }) => {
       >
         {isAsked ? strings.lookUpAgain : strings.lookUp}
       </Button>
-      {known.error === null ? null : <ErrorState failure={known.error} inline />}
+      <ErrorState failure={known.error} inline />
       {isOff ? <Note>{strings.nacOff}</Note> : null}
       {data === undefined ? null : (
         <>

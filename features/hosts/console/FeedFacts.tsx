@@ -1,19 +1,14 @@
 import { feedHost } from '@portcullis/contract'
-import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { Facts } from '@portcullis/platform/console/ui/Facts.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
-import { useQuery } from '@tanstack/react-query'
 import { strings } from './strings.ts'
 
 /** Shows the age of a host's events and the data that feeds do not contain. */
 export const FeedFacts = ({ uuid }: { uuid: string }) => {
-  const { api } = useServices()
-  const { data } = useQuery({
-    queryKey: ['feed host', uuid],
-    queryFn: ({ signal }) => api.call(feedHost, { params: { uuid }, signal }),
-  })
+  const { data } = useRead(['feed host', uuid], feedHost, { params: { uuid } })
   if (data === undefined) return null
   return (
     <Facts

@@ -1,8 +1,8 @@
 import { listJobs } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
 import { useNow } from '@portcullis/platform/console/ui/useNow.ts'
-import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { isOver, nextTray, type TrayJob } from './tray.ts'
 
@@ -12,14 +12,12 @@ const idleGap = 20_000
 
 /** Reads the jobs of the tray. */
 export const useTrayJobs = () => {
-  const { api, clock, work } = useServices()
+  const { clock, work } = useServices()
   const now = useNow()
   const followed = useSyncExternalStore(work.watch, work.followed)
   const [shown, setShown] = useState<readonly TrayJob[]>([])
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set())
-  const jobs = useQuery({
-    queryKey: ['jobs'],
-    queryFn: ({ signal }) => api.call(listJobs, { signal }),
+  const jobs = useRead(['jobs'], listJobs, {
     refetchInterval: ({ state }) =>
       state.data?.data.some((job) => job.state === 'running') === true ? busyGap : idleGap,
   })

@@ -12,6 +12,7 @@ import { bytesText } from '@portcullis/platform/console/lib/bytes.ts'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { CallFailure } from '@portcullis/platform/console/lib/problem.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { confirm } from '@portcullis/platform/console/ui/confirm.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
@@ -23,7 +24,6 @@ import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { KnowledgeEffect } from './KnowledgeEffect.tsx'
 import { ageText, evaluationText, type KnowledgeUpload, readKnowledgeFile, trustAsked } from './knowledge.ts'
@@ -117,19 +117,15 @@ const useVersions = (reread: () => Promise<unknown>) => {
 
 /** State and requests of the page. */
 const useKnowledge = () => {
-  const { api, session } = useServices()
-  const knowledge = useQuery({
-    queryKey: ['knowledge'],
-    queryFn: ({ signal }) => api.call(getKnowledge, { signal }),
+  const { session } = useServices()
+  const knowledge = useRead(['knowledge'], getKnowledge, {
     refetchInterval: ({ state }) =>
       (state.data?.judging.waiting ?? 0) + (state.data?.judging.hosts ?? 0) > 0 ? evaluationGap : false,
   })
   const data = knowledge.data
   const candidate = data?.candidate ?? null
   const canWrite = session.may('config:write')
-  const effect = useQuery({
-    queryKey: ['knowledge-effect', candidate?.id],
-    queryFn: ({ signal }) => api.call(previewKnowledge, { signal }),
+  const effect = useRead(['knowledge-effect', candidate?.id], previewKnowledge, {
     enabled: candidate !== null && session.may('config:read'),
   })
   const reread = () => knowledge.refetch()
@@ -221,7 +217,7 @@ const Candidate = ({ candidate, effect, canWrite, apply }: CandidateProps) => (
         files: candidate.brings.map((name) => fileLabels[name].toLowerCase()).join('; '),
       })}
     </Note>
-    {effect.error === null ? null : <ErrorState failure={effect.error} retry={() => void effect.refetch()} inline />}
+    <ErrorState query={effect} inline />
     <KnowledgeEffect effect={effect.data} />
   </Panel>
 )
@@ -303,9 +299,7 @@ export const KnowledgePage = () => {
         </>
       }
     >
-      {knowledge.error === null ? null : (
-        <ErrorState failure={knowledge.error} retry={() => void knowledge.refetch()} inline />
-      )}
+      <ErrorState query={knowledge} inline />
       {failure === null ? null : <Failure failure={failure} />}
       {unknownKey === null ? null : <UnknownKey {...{ unknownKey, busy, send, forgetKey }} />}
       {data === undefined ? null : <InForce data={data} />}

@@ -1,11 +1,10 @@
 import { Button } from '@mantine/core'
 import { policyActivity, type ResponseOf } from '@portcullis/contract'
-import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Note, Panel, Quiet, Row, Skeleton, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
-import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type CSSProperties, useEffect, useId, useState } from 'react'
 import classes from './AttachmentsChart.module.css'
@@ -131,13 +130,9 @@ const AsTable = ({ bars }: { bars: readonly Day[] }) => (
 
 /** The attachments of the last two weeks by day, and how many of them were blocked, as a chart or as a table. */
 export const AttachmentsChart = () => {
-  const { api } = useServices()
   const [isTable, setIsTable] = useState(false)
   const titleId = useId()
-  const activity = useQuery({
-    queryKey: ['overview', 'activity'],
-    queryFn: ({ signal }) => api.call(policyActivity, { query: { days }, signal }),
-  })
+  const activity = useRead(['overview', 'activity'], policyActivity, { query: { days } })
   useLiveRefresh(['events'], chartGap, () => void activity.refetch())
   const bars = activity.data?.data
   const isEmpty = bars?.every(({ attachments }) => attachments === 0) ?? false
@@ -159,7 +154,7 @@ export const AttachmentsChart = () => {
         activity.error === null ? (
           <Skeleton height={190} />
         ) : (
-          <ErrorState failure={activity.error} retry={() => void activity.refetch()} inline />
+          <ErrorState query={activity} inline />
         )
       ) : isEmpty ? (
         <Note>{strings.noAttachments({ days })}</Note>

@@ -1,18 +1,16 @@
 import { subsystemHealth } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { healthWords } from '@portcullis/platform/console/ui/health-labels.ts'
 import { Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SeverityShape } from '@portcullis/platform/console/ui/SeverityTag.tsx'
-import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { strings } from './strings.ts'
 
 /** Shows the health of the server in one line that links to the details. */
 export const HealthLine = () => {
-  const { api, session } = useServices()
-  const parts = useQuery({
-    queryKey: ['health', 'parts'],
-    queryFn: ({ signal }) => api.call(subsystemHealth, { signal }),
+  const { session } = useServices()
+  const parts = useRead(['health', 'parts'], subsystemHealth, {
     refetchInterval: 30_000,
     enabled: session.may('health:read'),
   })

@@ -1,10 +1,10 @@
 import { listRiskNotices } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { Note, Panel, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { AlertList } from '@portcullis/platform/console/ui/notices/AlertList.tsx'
 import { lineOfRisk } from '@portcullis/platform/console/ui/notices/line.ts'
 import { noticesKey, useNoticeCounts } from '@portcullis/platform/console/ui/notices/useNotices.ts'
-import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { strings } from './strings.ts'
 
@@ -12,11 +12,10 @@ const shown = 5
 
 /** Lists the alerts that a person should handle first: pinned ones, then the most severe. */
 export const OpenAlerts = () => {
-  const { api, session } = useServices()
+  const { session } = useServices()
   const counts = useNoticeCounts().data
-  const alerts = useQuery({
-    queryKey: [noticesKey, 'overview'],
-    queryFn: ({ signal }) => api.call(listRiskNotices, { query: { pageSize: shown }, signal }),
+  const alerts = useRead([noticesKey, 'overview'], listRiskNotices, {
+    query: { pageSize: shown },
     enabled: session.may('notices:read'),
   })
   if (!session.may('notices:read')) return null

@@ -1,11 +1,11 @@
 import { agentsClassificationSummary, getAgents } from '@portcullis/contract'
-import { useServices, useSession } from '@portcullis/platform/console/lib/services.tsx'
+import { useSession } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Columns, Page, PageHead } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { ReleaseKeyNotice } from '@portcullis/platform/console/ui/ReleaseKeyNotice.tsx'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
-import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { AttachmentsChart } from './AttachmentsChart.tsx'
 import { HealthLine } from './HealthLine.tsx'
@@ -23,16 +23,10 @@ const numbersGap = 3_000
 /** Summary of the fleet: five numbers, hosts with findings, events since the last visit, and health. */
 export const OverviewPage = ({ empty }: { empty: ReactNode }) => {
   useTitle(strings.overview)
-  const { api } = useServices()
   const state = useSession()
-  const summary = useQuery({
-    queryKey: ['overview', 'summary'],
-    queryFn: ({ signal }) => api.call(agentsClassificationSummary, { signal }),
-  })
-  const worst = useQuery({
-    queryKey: ['overview', 'worst'],
-    queryFn: ({ signal }) =>
-      api.call(getAgents, { query: { Severity: '>=30', SortBy: 'severity_desc', PageSize: worstCount }, signal }),
+  const summary = useRead(['overview', 'summary'], agentsClassificationSummary)
+  const worst = useRead(['overview', 'worst'], getAgents, {
+    query: { Severity: '>=30', SortBy: 'severity_desc', PageSize: worstCount },
   })
   useLiveRefresh(['summary', 'agents'], numbersGap, () => {
     void summary.refetch()
@@ -60,7 +54,7 @@ export const OverviewPage = ({ empty }: { empty: ReactNode }) => {
       </Page>
     )
   if (summary.error !== null && data === undefined) {
-    return <ErrorState failure={summary.error} retry={() => void summary.refetch()} />
+    return <ErrorState query={summary} />
   }
   return (
     <Page scroll gap={16}>

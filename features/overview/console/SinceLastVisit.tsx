@@ -1,6 +1,7 @@
 import { eventCatalogue, getEvents, getPeripherals } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { exactUtc } from '@portcullis/platform/console/lib/time.ts'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { EventLines } from '@portcullis/platform/console/ui/EventLines.tsx'
 import { Columns, Note, Panel } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { useNoticeCounts } from '@portcullis/platform/console/ui/notices/useNotices.ts'
@@ -59,10 +60,8 @@ export const SinceLastVisit = ({ since }: { since: number | null }) => {
         }),
       ),
   })
-  const serious = useQuery({
-    queryKey: ['overview', 'serious', from],
-    queryFn: ({ signal }) =>
-      api.call(getEvents, { query: { minimumSeverity: 'Error', fromDate: from, PageSize: 6 }, signal }),
+  const serious = useRead(['overview', 'serious', from], getEvents, {
+    query: { minimumSeverity: 'Error', fromDate: from, PageSize: 6 },
   })
   const unread = useNoticeCounts().data?.unread
   useLiveRefresh(['events'], countsGap, () => {

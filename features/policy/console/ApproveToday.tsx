@@ -1,6 +1,7 @@
 import { Button, Modal } from '@mantine/core'
 import { previewBulk, runBulk } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
@@ -12,7 +13,6 @@ import { asReason } from '@portcullis/platform/console/ui/policy/NewlyAllowed.ts
 import { rereadPolicy } from '@portcullis/platform/console/ui/policy/undo.ts'
 import { SeverityShape } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { strings } from './strings.ts'
 
@@ -25,12 +25,7 @@ const Question = ({ close }: { close: () => void }) => {
   const { api } = services
   const [reason, setReason] = useState('')
   const { busy, failure, isStored, run } = useChange()
-  const preview = useQuery({
-    queryKey: ['policy-test', 'today'],
-    queryFn: ({ signal }) => api.call(previewBulk, { body: everything, signal }),
-    gcTime: 0,
-    retry: false,
-  })
+  const preview = useRead(['policy-test', 'today'], previewBulk, { body: everything, gcTime: 0, retry: false })
   const approve = () =>
     run(async () => {
       const { accepted } = await api.call(runBulk, {
@@ -40,7 +35,7 @@ const Question = ({ close }: { close: () => void }) => {
       rereadPolicy(services)
       tell(strings.approveTodayStarted({ hosts: accepted }))
     })
-  if (preview.error !== null) return <ErrorState failure={preview.error} retry={() => void preview.refetch()} inline />
+  if (preview.error !== null) return <ErrorState query={preview} inline />
   const data = preview.data
   const again = data === undefined ? null : worksAgainText(data.worksAgain)
   const needsReason = (data?.agents ?? 0) > 1
@@ -78,7 +73,7 @@ const Question = ({ close }: { close: () => void }) => {
       {needsReason && !isStored ? (
         <ReasonField required value={reason} placeholder={strings.whyDevices} onChange={setReason} />
       ) : null}
-      {failure === null ? null : <ErrorState failure={failure} inline />}
+      <ErrorState failure={failure} inline />
       <DialogActions
         action={strings.approveDevices}
         busy={busy}

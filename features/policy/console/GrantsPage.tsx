@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
 import { getPolicy, listPolicyRules, type PolicyRuleResource } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { fieldOfInstant } from '@portcullis/platform/console/ui/filters/filter.ts'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
@@ -10,7 +11,6 @@ import { useList } from '@portcullis/platform/console/ui/list/useList.ts'
 import { draftOfSearch } from '@portcullis/platform/console/ui/policy/rule-draft.ts'
 import { useKeys } from '@portcullis/platform/console/ui/useKeys.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
-import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { RuleDrawer } from './RuleDrawer.tsx'
 import { grantsTable } from './rules.view.tsx'
@@ -25,11 +25,11 @@ const usualLife = 24 * 3_600_000
 /** Lists the grants, next to expire first. */
 export const GrantsPage = () => {
   useTitle(strings.grants)
-  const { api, session, clock } = useServices()
+  const { session, clock } = useServices()
   const start = useSearch({ from: '/inside/policy/grants' })
   const list = useList('/inside/policy/grants', grantsTable.view, listPolicyRules, idOf, onlyGrants)
   const { open } = list.view.state
-  const policy = useQuery({ queryKey: ['policy'], queryFn: ({ signal }) => api.call(getPolicy, { signal }) })
+  const policy = useRead(['policy'], getPolicy)
   const canWrite = session.may('fleet:write')
   const write = () => list.view.set({ open: 'new' })
   useKeys(canWrite ? [{ keys: 'n', description: strings.addGrant, run: write }] : [])

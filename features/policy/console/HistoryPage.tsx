@@ -2,6 +2,7 @@ import { Modal } from '@mantine/core'
 import { type PolicyVersion, policyHistory, restorePolicy } from '@portcullis/contract'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
@@ -98,7 +99,7 @@ const Restore = ({ version, inForce, close }: { version: number; inForce: number
   return (
     <Stack>
       {dryRun.error !== null ? (
-        <ErrorState failure={dryRun.error} retry={() => void dryRun.refetch()} inline />
+        <ErrorState query={dryRun} inline />
       ) : (
         <p aria-live="polite">
           {dryRun.data === undefined ? strings.previewLoading : restoreText(dryRun.data)}{' '}
@@ -118,7 +119,7 @@ const Restore = ({ version, inForce, close }: { version: number; inForce: number
       {needsReason && !isStored ? (
         <ReasonField required value={reason} placeholder={strings.whyDevices} onChange={setReason} />
       ) : null}
-      {failure === null ? null : <ErrorState failure={failure} inline />}
+      <ErrorState failure={failure} inline />
       <DialogActions
         close={close}
         action={version === 0 ? strings.deleteAll : strings.restoreVersion({ version })}
@@ -145,17 +146,13 @@ const Changes = ({ version }: { version: PolicyVersion }) => (
 /** Lists the versions of the policy with their changes, and restores them. */
 export const HistoryPage = () => {
   useTitle(strings.historyTitle)
-  const { api, session } = useServices()
+  const { session } = useServices()
   const navigate = useNavigate({ from: '/policy/history' })
   const search = useSearch({ from: '/inside/policy/history' })
   const page = Math.max(1, Number(search.page ?? 1) || 1)
   const [restoring, setRestoring] = useState<number | null>(null)
   const query = { query: { PageNumber: page, PageSize: pageSize } }
-  const history = useQuery({
-    queryKey: ['policy-history', page],
-    queryFn: ({ signal }) => api.call(policyHistory, { ...query, signal }),
-    placeholderData: keepPreviousData,
-  })
+  const history = useRead(['policy-history', page], policyHistory, { ...query, placeholderData: keepPreviousData })
   const set = (change: { page?: string; version?: string }, replace: boolean) =>
     void navigate({ to: '.', search: (old) => ({ ...old, ...change }), replace })
   const total = history.data?.recordsTotal ?? 0

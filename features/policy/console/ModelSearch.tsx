@@ -2,8 +2,8 @@ import { Autocomplete } from '@mantine/core'
 import { getPeripheralModels } from '@portcullis/contract'
 import { plainText } from '@portcullis/platform/console/lib/device-text.ts'
 import { nameOfModel } from '@portcullis/platform/console/lib/model-name.ts'
-import { useServices } from '@portcullis/platform/console/lib/services.tsx'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
+import { keepPreviousData } from '@tanstack/react-query'
 import { useDeferredValue, useState } from 'react'
 import { strings } from './strings.ts'
 
@@ -12,12 +12,10 @@ const named = (model: { vid: string; pid: string; guiVid: string; guiPid: string
 
 /** Finds a model in the fleet by name and fills in its VID:PID. */
 export const ModelSearch = ({ onChosen }: { onChosen: (vid: string, pid: string) => void }) => {
-  const { api } = useServices()
   const [text, setText] = useState('')
   const search = useDeferredValue(text.trim())
-  const found = useQuery({
-    queryKey: ['model-search', search],
-    queryFn: ({ signal }) => api.call(getPeripheralModels, { query: { globalSearch: search, PageSize: 12 }, signal }),
+  const found = useRead(['model-search', search], getPeripheralModels, {
+    query: { globalSearch: search, PageSize: 12 },
     placeholderData: keepPreviousData,
   })
   const models = new Map((found.data?.data ?? []).map((model) => [named(model), model]))
@@ -41,12 +39,9 @@ export const ModelSearch = ({ onChosen }: { onChosen: (vid: string, pid: string)
 
 /** Shows the name of a VID:PID and its number of hosts. */
 export const ModelName = ({ vid, pid }: { vid: string; pid: string }) => {
-  const { api } = useServices()
   const isWhole = /^[0-9a-f]{4}$/i.test(vid) && (pid === '' || /^[0-9a-f]{4}$/i.test(pid))
-  const known = useQuery({
-    queryKey: ['model-name', vid.toUpperCase(), pid.toUpperCase()],
-    queryFn: ({ signal }) =>
-      api.call(getPeripheralModels, { query: { vid, ...(pid === '' ? {} : { pid }), PageSize: 3 }, signal }),
+  const known = useRead(['model-name', vid.toUpperCase(), pid.toUpperCase()], getPeripheralModels, {
+    query: { vid, ...(pid === '' ? {} : { pid }), PageSize: 3 },
     enabled: isWhole,
   })
   if (!isWhole || known.data === undefined) return null

@@ -32,7 +32,7 @@ export const RuleDrawer = ({ id, isGrant, start, canWrite, close }: RuleDrawerPr
         close={close}
       />
     ) : rule.error !== null ? (
-      <ErrorState failure={rule.error} retry={() => void rule.refetch()} />
+      <ErrorState query={rule} />
     ) : rule.data === null ? (
       <EmptyState icon="policy" title={isGrant ? strings.grantNotFound : strings.ruleNotFound}>
         <p>{strings.notFoundHint}</p>

@@ -133,9 +133,7 @@ const Foot = (props: ActionsProps) => {
           onChange={editing.setReason}
         />
       ) : null}
-      {failure === null ? null : (
-        <ErrorState failure={failure} {...(props.rule === null || deleting ? {} : { resend: editing.save })} inline />
-      )}
+      <ErrorState failure={failure} {...(props.rule === null || deleting ? {} : { resend: editing.save })} inline />
       <Actions {...props} />
     </Stack>
   )

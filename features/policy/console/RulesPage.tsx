@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
 import { getPolicy, listPolicyRules, type PolicyRuleResource } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
 import { Note } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { ListPage } from '@portcullis/platform/console/ui/list/ListPage.tsx'
@@ -9,7 +10,6 @@ import { draftOfSearch } from '@portcullis/platform/console/ui/policy/rule-draft
 import { ReportItems } from '@portcullis/platform/console/ui/ReportItems.tsx'
 import { useKeys } from '@portcullis/platform/console/ui/useKeys.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
-import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { ApproveToday } from './ApproveToday.tsx'
 import { RuleDrawer } from './RuleDrawer.tsx'
@@ -22,11 +22,11 @@ const hrefOf = (rule: PolicyRuleResource) => `/policy?open=${encodeURIComponent(
 /** Lists the rules by precedence. */
 export const RulesPage = () => {
   useTitle(strings.policy)
-  const { api, session } = useServices()
+  const { session } = useServices()
   const start = useSearch({ from: '/inside/policy/' })
   const list = useList('/inside/policy/', rulesTable.view, listPolicyRules, idOf)
   const { open } = list.view.state
-  const policy = useQuery({ queryKey: ['policy'], queryFn: ({ signal }) => api.call(getPolicy, { signal }) })
+  const policy = useRead(['policy'], getPolicy)
   const canWrite = session.may('fleet:write')
   const write = () => list.view.set({ open: 'new' })
   useKeys(canWrite ? [{ keys: 'n', description: strings.addRule, run: write }] : [])

@@ -107,11 +107,7 @@ const Body = ({ name }: { name: string }) => {
   const inUse = useNacSystems()
   const [isTryingAgain, setIsTryingAgain] = useState(false)
   if (quarantine.data === undefined)
-    return quarantine.error === null ? (
-      <DetailSkeleton />
-    ) : (
-      <ErrorState failure={quarantine.error} retry={() => void quarantine.refetch()} />
-    )
+    return quarantine.error === null ? <DetailSkeleton /> : <ErrorState query={quarantine} />
   if (quarantine.data === null)
     return (
       <EmptyState icon="lock" title={strings.notFound}>

@@ -1,10 +1,10 @@
 import { useDebouncedValue } from '@mantine/hooks'
 import { maxPdfRows, previewReport } from '@portcullis/contract'
-import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Notice, Panel, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { keepPreviousData } from '@tanstack/react-query'
 import { contentOf, type Draft } from './draft.ts'
 import classes from './reports.module.css'
 import { strings } from './strings.ts'
@@ -32,12 +32,10 @@ const inZone = (at: string, timeZone: string): string => {
 
 /** Shows the next runs of a schedule, and how many rows it would have now. */
 export const Preview = ({ draft }: { draft: Draft }) => {
-  const { api } = useServices()
   const text = JSON.stringify(contentOf(draft))
   const [asked] = useDebouncedValue(text, typingPause)
-  const preview = useQuery({
-    queryKey: ['report-preview', asked],
-    queryFn: ({ signal }) => api.call(previewReport, { body: JSON.parse(asked), signal }),
+  const preview = useRead(['report-preview', asked], previewReport, {
+    body: JSON.parse(asked),
     placeholderData: keepPreviousData,
     retry: false,
   })
@@ -50,7 +48,7 @@ export const Preview = ({ draft }: { draft: Draft }) => {
       data-stale={asked !== text || preview.isPlaceholderData || undefined}
     >
       <h2>{strings.preview}</h2>
-      {preview.error === null ? null : <ErrorState failure={preview.error} inline />}
+      <ErrorState failure={preview.error} inline />
       {data === undefined || preview.error !== null ? null : (
         <>
           <Text as="p" quiet tiny>

@@ -3,6 +3,7 @@ import { addReportSchedule, listReportSchedules, updateReportSchedule } from '@p
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { fieldMessage } from '@portcullis/platform/console/lib/problem.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { DetailSkeleton } from '@portcullis/platform/console/ui/DetailSkeleton.tsx'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
@@ -13,7 +14,6 @@ import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { SettingsPage } from '@portcullis/platform/console/ui/SettingsPage.tsx'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
-import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { CadenceFields } from './CadenceFields.tsx'
@@ -111,9 +111,7 @@ const Editor = ({ id, start, problem, folderRoot, isMailConfigured }: EditorProp
           checked={draft.isEnabled}
           onChange={(event) => set({ isEnabled: event.currentTarget.checked })}
         />
-        {failure === null ? null : (
-          <ErrorState failure={failure} {...(id === null ? {} : { resend: () => void save() })} inline />
-        )}
+        <ErrorState failure={failure} {...(id === null ? {} : { resend: () => void save() })} inline />
         <Row wrap>
           <Button type="submit" loading={busy} disabled={draft.name.trim() === ''}>
             {id === null ? strings.scheduleReport : problem === '' ? strings.save : strings.takeOver}
@@ -134,10 +132,7 @@ export const ReportEditorPage = () => {
   const { id } = useParams({ from: '/inside/reports/$id' })
   const search = useSearch({ from: '/inside/reports/$id' })
   const isNew = id === 'new'
-  const { api } = useServices()
-  const schedules = useQuery({
-    queryKey: ['report-schedule', id],
-    queryFn: ({ signal }) => api.call(listReportSchedules, { signal }),
+  const schedules = useRead(['report-schedule', id], listReportSchedules, {
     // Always read again: an outdated draft would revert what somebody else has changed.
     gcTime: 0,
   })
@@ -146,11 +141,7 @@ export const ReportEditorPage = () => {
   useTitle(title)
   const body = () => {
     if (schedules.data === undefined)
-      return schedules.error === null ? (
-        <DetailSkeleton />
-      ) : (
-        <ErrorState failure={schedules.error} retry={() => void schedules.refetch()} />
-      )
+      return schedules.error === null ? <DetailSkeleton /> : <ErrorState query={schedules} />
     const { folderRoot, isMailConfigured } = schedules.data
     if (isNew)
       return (

@@ -1,6 +1,7 @@
 import { deleteReportSchedule, listReportSchedules, type ReportSchedule } from '@portcullis/contract'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { confirm } from '@portcullis/platform/console/ui/confirm.ts'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
@@ -11,7 +12,6 @@ import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { SettingsPage } from '@portcullis/platform/console/ui/SettingsPage.tsx'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
-import { useQuery } from '@tanstack/react-query'
 import { ReportsFrame } from './ReportsFrame.tsx'
 import { SchedulesTable } from './SchedulesTable.tsx'
 import { strings } from './strings.ts'
@@ -20,10 +20,7 @@ import { strings } from './strings.ts'
 export const ReportsPage = () => {
   useTitle(strings.reports)
   const { api, session } = useServices()
-  const schedules = useQuery({
-    queryKey: ['report-schedules'],
-    queryFn: ({ signal }) => api.call(listReportSchedules, { signal }),
-  })
+  const schedules = useRead(['report-schedules'], listReportSchedules)
   useLiveRefresh(['reports'], 500, () => void schedules.refetch())
   const canWrite = session.may('config:write')
   const remove = ({ id, name }: ReportSchedule) =>
@@ -57,9 +54,7 @@ export const ReportsPage = () => {
             </>
           }
         >
-          {schedules.error === null ? null : (
-            <ErrorState failure={schedules.error} retry={() => void schedules.refetch()} inline />
-          )}
+          <ErrorState query={schedules} inline />
           {isEmpty ? (
             <EmptyState icon="report" title={strings.emptyTitle}>
               <p>{strings.emptyText}</p>

@@ -67,12 +67,7 @@ const Body = ({ id }: { id: string }) => {
   })
   useLiveRefresh(['reports'], 500, () => void found.refetch())
   const run = found.data
-  if (run === undefined)
-    return found.error === null ? (
-      <DetailSkeleton />
-    ) : (
-      <ErrorState failure={found.error} retry={() => void found.refetch()} />
-    )
+  if (run === undefined) return found.error === null ? <DetailSkeleton /> : <ErrorState query={found} />
   if (run === null)
     return (
       <EmptyState icon="report" title={strings.runNotFound}>

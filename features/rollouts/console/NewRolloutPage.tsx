@@ -6,6 +6,7 @@ import { buildSystems } from '@portcullis/platform/console/lib/build-systems.ts'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { isStoredRequest } from '@portcullis/platform/console/lib/problem.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { gradeLabels } from '@portcullis/platform/console/ui/arming/grade.ts'
 import { RevertSelect } from '@portcullis/platform/console/ui/arming/RevertSelect.tsx'
 import { confirm } from '@portcullis/platform/console/ui/confirm.ts'
@@ -21,7 +22,7 @@ import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { keepPreviousData } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { RingEditor } from './RingEditor.tsx'
@@ -145,9 +146,8 @@ const useNewRollout = () => {
   const input = inputOf(draft)
   // The name does not affect the plan.
   const [asked] = useDebouncedValue(JSON.stringify({ ...input, name: 'Plan' }), typingPause)
-  const plan = useQuery({
-    queryKey: ['rollout-plan', asked],
-    queryFn: ({ signal }) => api.call(planRollout, { body: JSON.parse(asked) as typeof input, signal }),
+  const plan = useRead(['rollout-plan', asked], planRollout, {
+    body: JSON.parse(asked) as typeof input,
     enabled: fault === null,
     placeholderData: keepPreviousData,
   })
@@ -294,11 +294,11 @@ export const NewRolloutPage = () => {
           {fault}
         </Text>
       )}
-      {plan.error === null ? null : <ErrorState failure={plan.error} retry={() => void plan.refetch()} inline />}
+      <ErrorState query={plan} inline />
       {plan.error !== null && plan.data === undefined ? null : (
         <Plan plan={plan.data} isStale={plan.isPlaceholderData || fault !== null} />
       )}
-      {stored === null ? null : <ErrorState failure={stored} inline />}
+      <ErrorState failure={stored} inline />
       <Row wrap gap={16}>
         {stored === null ? (
           <Button

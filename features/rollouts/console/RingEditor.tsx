@@ -1,9 +1,8 @@
 import { ActionIcon, Button, NativeSelect, NumberInput, TagsInput, TextInput } from '@mantine/core'
 import { getHashtags } from '@portcullis/contract'
-import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
 import { Quiet, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
-import { useQuery } from '@tanstack/react-query'
 import type { RingDraft } from './rollout.ts'
 import classes from './rollouts.module.css'
 import { strings } from './strings.ts'
@@ -23,8 +22,7 @@ interface WhichProps {
 
 /** Chooses the hosts of a ring: by tag or share. */
 const Which = ({ ring, number, set }: WhichProps) => {
-  const { api } = useServices()
-  const known = useQuery({ queryKey: ['tags'], queryFn: ({ signal }) => api.call(getHashtags, { signal }) })
+  const known = useRead(['tags'], getHashtags)
   if (ring.by === 'tags')
     return (
       <TagsInput

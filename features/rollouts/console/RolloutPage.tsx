@@ -13,6 +13,7 @@ import { buildSystems } from '@portcullis/platform/console/lib/build-systems.ts'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { CallFailure } from '@portcullis/platform/console/lib/problem.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { confirm } from '@portcullis/platform/console/ui/confirm.ts'
 import { DetailSkeleton } from '@portcullis/platform/console/ui/DetailSkeleton.tsx'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
@@ -26,7 +27,6 @@ import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { tell, tellFailure } from '@portcullis/platform/console/ui/tell.ts'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
-import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { RingBar } from './RingBar.tsx'
@@ -72,10 +72,8 @@ const Ring = ({ ring, index, isArming }: { ring: Rollout['rings'][number]; index
 )
 
 const useRollout = (id: string) => {
-  const { api } = useServices()
-  const rollout = useQuery({
-    queryKey: ['rollouts', id],
-    queryFn: ({ signal }) => api.call(getRollout, { params: { id }, signal }),
+  const rollout = useRead(['rollouts', id], getRollout, {
+    params: { id },
     refetchInterval: ({ state }) => (state.data?.state === 'running' ? 5_000 : false),
   })
   useLiveRefresh(['agents'], 2_000, () => void rollout.refetch())
@@ -239,11 +237,7 @@ export const RolloutPage = () => {
   if (rollout.data === undefined) {
     return (
       <FullPage title={strings.rollout} back={back}>
-        {rollout.error === null ? (
-          <DetailSkeleton />
-        ) : (
-          <ErrorState failure={rollout.error} retry={() => void rollout.refetch()} />
-        )}
+        {rollout.error === null ? <DetailSkeleton /> : <ErrorState query={rollout} />}
       </FullPage>
     )
   }

@@ -1,6 +1,7 @@
 import { listRollouts } from '@portcullis/contract'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
@@ -11,7 +12,6 @@ import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
-import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { kindLabels, ringHosts } from './rollout.ts'
 import { State } from './State.tsx'
@@ -20,8 +20,8 @@ import { strings } from './strings.ts'
 /** Lists current and past rollouts. */
 export const RolloutsPage = () => {
   useTitle(strings.rollouts)
-  const { api, session } = useServices()
-  const rollouts = useQuery({ queryKey: ['rollouts'], queryFn: ({ signal }) => api.call(listRollouts, { signal }) })
+  const { session } = useServices()
+  const rollouts = useRead(['rollouts'], listRollouts)
   useLiveRefresh(['agents'], 5_000, () => void rollouts.refetch())
   return (
     <SettingsPage
@@ -38,9 +38,7 @@ export const RolloutsPage = () => {
         </>
       }
     >
-      {rollouts.error === null ? null : (
-        <ErrorState failure={rollouts.error} retry={() => void rollouts.refetch()} inline />
-      )}
+      <ErrorState query={rollouts} inline />
       <SmallTable
         label={strings.rollouts}
         head={[

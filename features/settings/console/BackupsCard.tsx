@@ -2,6 +2,7 @@ import { Button, Progress } from '@mantine/core'
 import { type BackupRun, type BackupStatus, backupStatus, getJob, runBackup } from '@portcullis/contract'
 import { bytesText } from '@portcullis/platform/console/lib/bytes.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Facts } from '@portcullis/platform/console/ui/Facts.tsx'
@@ -11,7 +12,6 @@ import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { tell, tellFailure } from '@portcullis/platform/console/ui/tell.ts'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
-import { useQuery } from '@tanstack/react-query'
 import { strings } from './strings.ts'
 
 const stateTexts: Readonly<Record<BackupRun['state'], string>> = {
@@ -38,12 +38,7 @@ const Bad = ({ children }: { children: string }) => (
 const steps = 3
 
 const Running = ({ run }: { run: BackupRun }) => {
-  const { api } = useServices()
-  const job = useQuery({
-    queryKey: ['jobs', run.jobId],
-    queryFn: ({ signal }) => api.call(getJob, { params: { id: run.jobId }, signal }),
-    refetchInterval: 2_000,
-  })
+  const job = useRead(['jobs', run.jobId], getJob, { params: { id: run.jobId }, refetchInterval: 2_000 })
   const { done = 0, message = '' } = job.data ?? {}
   const label = message === '' ? stateTexts[run.state] : message
   return (
@@ -76,11 +71,7 @@ const factsOf = ({ runs, nextRunAt, folder, freeBytes }: BackupStatus): [string,
 /** The state of the scheduled backups: next, last, progress, history, and a button to start one. */
 export const BackupsCard = () => {
   const { api, session, work } = useServices()
-  const status = useQuery({
-    queryKey: ['backups'],
-    queryFn: ({ signal }) => api.call(backupStatus, { signal }),
-    refetchInterval: 30_000,
-  })
+  const status = useRead(['backups'], backupStatus, { refetchInterval: 30_000 })
   useLiveRefresh(['backups'], 500, () => void status.refetch())
   const start = async (): Promise<void> => {
     try {
@@ -92,10 +83,7 @@ export const BackupsCard = () => {
       tellFailure(failure)
     }
   }
-  if (status.data === undefined)
-    return status.error === null ? null : (
-      <ErrorState failure={status.error} retry={() => void status.refetch()} inline />
-    )
+  if (status.data === undefined) return status.error === null ? null : <ErrorState query={status} inline />
   const { runs, problem } = status.data
   const current = runs.find(isUnderWay)
   return (

@@ -2,11 +2,12 @@ import { Button, Modal } from '@mantine/core'
 import { configHistory, placedSettingLabel, settingLabel } from '@portcullis/contract'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { VersionHistory } from '@portcullis/platform/console/ui/history/VersionHistory.tsx'
 import { Quiet, Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { keepPreviousData } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Differences } from './Differences.tsx'
@@ -27,15 +28,14 @@ const summaryOf = (names: readonly string[], label: (name: string) => string) =>
 
 /** The versions of the configuration, newest first, with their changes and authors. */
 export const HistoryList = ({ prefix }: { prefix: string }) => {
-  const { api, session } = useServices()
+  const { session } = useServices()
   const navigate = useNavigate()
   const search = useHistorySearch()
   const page = Math.max(1, Number(search.from ?? 1) || 1)
   const [target, setTarget] = useState<number | null>(null)
   const query = { query: { PageNumber: page, PageSize: pageSize, ...(prefix === '' ? {} : { prefix }) } }
-  const history = useQuery({
-    queryKey: ['config-history', prefix, page],
-    queryFn: ({ signal }) => api.call(configHistory, { ...query, signal }),
+  const history = useRead(['config-history', prefix, page], configHistory, {
+    ...query,
     placeholderData: keepPreviousData,
   })
   const set = (change: { from?: string; version?: string }, replace: boolean) =>

@@ -58,7 +58,7 @@ const Body = ({ chosen, close, onDone }: ImportProps) => {
           </Checkbox.Group>
         </>
       )}
-      {failure === null ? null : <ErrorState failure={failure} inline />}
+      <ErrorState failure={failure} inline />
       <DialogActions
         close={close}
         action={failed.length > 0 ? null : strings.windowsImport}

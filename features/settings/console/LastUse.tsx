@@ -1,20 +1,14 @@
 import { type ConfigGroupName, integrationUses } from '@portcullis/contract'
-import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { Row, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SeverityShape } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
-import { useQuery } from '@tanstack/react-query'
 import { strings } from './strings.ts'
 
 /** Shows when an integration last worked, and when and why it last failed. */
 export const LastUse = ({ group }: { group: ConfigGroupName }) => {
-  const { api } = useServices()
-  const uses = useQuery({
-    queryKey: ['integrations'],
-    queryFn: ({ signal }) => api.call(integrationUses, { signal }),
-    refetchInterval: 15_000,
-  })
+  const uses = useRead(['integrations'], integrationUses, { refetchInterval: 15_000 })
   // Nobody counts uses of a domain name.
   if (group === 'domain') return <Row as="span" align="start" grow wrap gap="0 12px" quiet small />
   const use = uses.data?.data.find(({ name }) => name === group)

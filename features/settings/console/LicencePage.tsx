@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
 import { addOrUpdateLicense, getLicence, type LicenceDetails } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { confirm } from '@portcullis/platform/console/ui/confirm.ts'
 import { DetailSkeleton } from '@portcullis/platform/console/ui/DetailSkeleton.tsx'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
@@ -11,7 +12,6 @@ import { SettingsPage } from '@portcullis/platform/console/ui/SettingsPage.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
-import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { LicenceForm } from './LicenceForm.tsx'
 import classes from './licence.module.css'
@@ -89,11 +89,7 @@ const Status = ({ licence }: { licence: LicenceDetails }) => {
 export const LicencePage = () => {
   useTitle(strings.licence)
   const { api, queries, session } = useServices()
-  const licence = useQuery({
-    queryKey: ['licence'],
-    queryFn: ({ signal }) => api.call(getLicence, { signal }),
-    refetchInterval: 15_000,
-  })
+  const licence = useRead(['licence'], getLicence, { refetchInterval: 15_000 })
   const canWrite = session.may('config:write')
   const changed = (next: LicenceDetails) => {
     queries.setQueryData(['licence'], next)
@@ -118,7 +114,7 @@ export const LicencePage = () => {
           licence.error === null ? (
             <DetailSkeleton />
           ) : (
-            <ErrorState failure={licence.error} retry={() => void licence.refetch()} />
+            <ErrorState query={licence} />
           )
         ) : (
           <Stack gap={20} max={680}>

@@ -54,7 +54,7 @@ export const Rollback = ({ version, prefix, close }: RollbackProps) => {
       }}
     >
       {preview.error !== null ? (
-        <ErrorState failure={preview.error} retry={() => void preview.refetch()} inline />
+        <ErrorState query={preview} inline />
       ) : (
         <p aria-live="polite">
           {preview.data === undefined
@@ -67,7 +67,7 @@ export const Rollback = ({ version, prefix, close }: RollbackProps) => {
       {changes.length === 0 ? null : (
         <Differences rows={changes} label={strings.restoreChanges} withPage={prefix === ''} />
       )}
-      {failure === null ? null : <ErrorState failure={failure} inline />}
+      <ErrorState failure={failure} inline />
       <DialogActions
         action={version === 0 ? strings.clearAll : strings.restore}
         busy={busy}

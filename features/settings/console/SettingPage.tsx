@@ -1,5 +1,6 @@
 import { configGroups, getPolicy } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { DetailSkeleton } from '@portcullis/platform/console/ui/DetailSkeleton.tsx'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
@@ -7,7 +8,6 @@ import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
 import { Notice } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SettingsPage } from '@portcullis/platform/console/ui/SettingsPage.tsx'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
-import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { BackupsCard } from './BackupsCard.tsx'
@@ -52,8 +52,7 @@ const ownPages: Readonly<Record<string, () => ReactNode>> = { licence: LicencePa
 
 /** Says whether changes need a second approver now. */
 const Approver = () => {
-  const { api } = useServices()
-  const policy = useQuery({ queryKey: ['policy'], queryFn: ({ signal }) => api.call(getPolicy, { signal }) })
+  const policy = useRead(['policy'], getPolicy)
   return policy.data === undefined ? null : (
     <Notice role="note" data-testid="two-person">
       <Icon name="info" />
@@ -77,7 +76,7 @@ export const GroupPage = ({ page }: { page: Page }) => {
           group.error === null ? (
             <DetailSkeleton />
           ) : (
-            <ErrorState failure={group.error} retry={() => void group.refetch()} />
+            <ErrorState query={group} />
           )
         ) : (
           <GroupForm page={page} stored={group.data} {...extrasOf(page, canWrite)} />

@@ -7,6 +7,7 @@ import {
 } from '@portcullis/contract'
 import { agentAddress } from '@portcullis/platform/console/lib/addresses.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { confirm } from '@portcullis/platform/console/ui/confirm.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
@@ -15,7 +16,7 @@ import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { tell, tellFailure } from '@portcullis/platform/console/ui/tell.ts'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { keepPreviousData } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ImportVerification } from './ImportVerification.tsx'
 import { strings } from './strings.ts'
@@ -94,9 +95,7 @@ const Verifications = ({
 export const WindowsCard = ({ setting }: { setting: string }) => {
   const { api, session } = useServices()
   const [chosen, setChosen] = useState<ChosenVerification | null>(null)
-  const windows = useQuery({
-    queryKey: ['windows', setting],
-    queryFn: ({ signal }) => api.call(getWindowsEnforcement, { signal }),
+  const windows = useRead(['windows', setting], getWindowsEnforcement, {
     placeholderData: keepPreviousData,
     refetchInterval: 30_000,
   })

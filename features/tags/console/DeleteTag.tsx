@@ -102,13 +102,13 @@ const Body = ({ tag, close }: { tag: Tag; close: () => void }) => {
           : strings.deleteEffect({ tag: name, hosts: tag.agentsCount, devices: tag.peripheralsCount })}
       </p>
       {uses.error !== null ? (
-        <ErrorState failure={uses.error} retry={() => void uses.refetch()} inline />
+        <ErrorState query={uses} inline />
       ) : uses.data === undefined ? (
         <p aria-live="polite">{strings.loadingUses}</p>
       ) : (
         <Uses uses={uses.data} />
       )}
-      {opened.error === null ? null : <ErrorState failure={opened.error} retry={() => void opened.refetch()} inline />}
+      <ErrorState query={opened} inline />
       {isStored ? null : <NewlyAllowed opens={opened.data ?? null} reason={reason} setReason={setReason} />}
       {mustType && !isStored ? (
         <TextInput
@@ -118,7 +118,7 @@ const Body = ({ tag, close }: { tag: Tag; close: () => void }) => {
           onChange={(event) => setTyped(event.currentTarget.value)}
         />
       ) : null}
-      {failure === null ? null : <ErrorState failure={failure} inline />}
+      <ErrorState failure={failure} inline />
       <DialogActions
         action={strings.deleteTag}
         isDangerous

@@ -96,7 +96,7 @@ const Body = ({ file, close }: { file: File; close: () => void }) => {
         <Report result={result} isDone={done !== null} />
       )}
       {done !== null || isStored ? null : <NewlyAllowed opens={opens} reason={reason} setReason={setReason} />}
-      {failure === null ? null : <ErrorState failure={failure} inline />}
+      <ErrorState failure={failure} inline />
       {done === null ? (
         // The dry run ends after the dialog opens, so focus always starts at Cancel.
         <DialogActions

@@ -2,6 +2,7 @@ import { Button, FileButton, Menu, TextInput } from '@mantine/core'
 import { addHashtags, exportTags, getHashtags, type Tag } from '@portcullis/contract'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { saveFile } from '@portcullis/platform/console/ui/download.ts'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
@@ -13,7 +14,6 @@ import { SettingsPage } from '@portcullis/platform/console/ui/SettingsPage.tsx'
 import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { tell, tellFailure } from '@portcullis/platform/console/ui/tell.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
-import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { DeleteTag } from './DeleteTag.tsx'
@@ -57,7 +57,7 @@ const NewTag = ({ onAdded }: { onAdded: () => void }) => {
           {strings.addTag}
         </Button>
       </Row>
-      {failure === null ? null : <ErrorState failure={failure} inline />}
+      <ErrorState failure={failure} inline />
     </form>
   )
 }
@@ -118,7 +118,7 @@ export const TagsPage = () => {
   const { q = '' } = useSearch({ from: '/inside/settings/tags' })
   const [deleting, setDeleting] = useState<Tag | null>(null)
   const [file, setFile] = useState<File | null>(null)
-  const tags = useQuery({ queryKey: ['tags'], queryFn: ({ signal }) => api.call(getHashtags, { signal }) })
+  const tags = useRead(['tags'], getHashtags)
   const canWrite = session.may('fleet:write')
   const found = tags.data?.filter(({ name }) => name.toLowerCase().includes(q.trim().toLowerCase()))
   const total = tags.data?.length ?? 0
@@ -164,7 +164,7 @@ export const TagsPage = () => {
           />
         )}
       </Row>
-      {tags.error === null ? null : <ErrorState failure={tags.error} retry={() => void tags.refetch()} inline />}
+      <ErrorState query={tags} inline />
       <TagsTable
         tags={found}
         empty={total === 0 ? strings.empty : strings.noMatch}

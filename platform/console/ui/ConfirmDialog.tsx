@@ -98,7 +98,7 @@ const Body = ({
       {reasonFor === undefined || isStored ? null : (
         <ReasonField required value={reason} placeholder={reasonFor} onChange={setReason} />
       )}
-      {failure === null ? null : <ErrorState failure={failure} inline />}
+      <ErrorState failure={failure} inline />
       <DialogActions
         action={action}
         isDangerous

@@ -6,7 +6,7 @@ import { SeverityShape } from './SeverityTag.tsx'
 import { strings } from './strings.ts'
 import { useRecovery } from './useRecovery.ts'
 
-export interface ErrorStateProps {
+interface Failed {
   failure: unknown
   retry?: () => void
   /** Sends a change again that may be sent twice, because it sets values. */
@@ -46,7 +46,7 @@ const State = ({
  * Shows a failure: what happened, the remedy, and a button to try again. After an outage it calls `retry` or `resend`
  * automatically. Any other change could take effect twice, so it only says that the server is back.
  */
-export const ErrorState = ({ failure, retry, resend, inline = false }: ErrorStateProps) => {
+const Failure = ({ failure, retry, resend, inline = false }: Failed) => {
   const { title, detail, cure } = messageOf(failure)
   const isBack = useRecovery(failure, { retry, resend })
   if (isBack)
@@ -85,4 +85,14 @@ export const ErrorState = ({ failure, retry, resend, inline = false }: ErrorStat
       </span>
     </State>
   )
+}
+
+type ErrorStateProps = Omit<Failed, 'failure'> &
+  ({ failure: unknown } | { query: { error: unknown; refetch: () => Promise<unknown> } })
+
+/** Shows the failure of a query or a change; nothing if there is none. */
+export const ErrorState = (props: ErrorStateProps) => {
+  const { failure, ...rest } =
+    'query' in props ? { failure: props.query.error, retry: () => void props.query.refetch(), ...props } : props
+  return failure === null ? null : <Failure {...rest} failure={failure} />
 }

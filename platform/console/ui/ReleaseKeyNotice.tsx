@@ -1,19 +1,15 @@
 import { listPackages } from '@portcullis/contract'
-import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useServices } from '../lib/services.tsx'
+import { useRead } from '../lib/useRead.ts'
 import { Notice, Stack } from './layout/layout.tsx'
 import { SeverityShape } from './SeverityTag.tsx'
 import { strings } from './strings.ts'
 
 /** Warns people who manage agent builds that this server installs agents without its release key, so new hosts will refuse updates. */
 export const ReleaseKeyNotice = () => {
-  const { api, session } = useServices()
-  const packages = useQuery({
-    queryKey: ['packages'],
-    queryFn: ({ signal }) => api.call(listPackages, { signal }),
-    enabled: session.may('packages:manage'),
-  })
+  const { session } = useServices()
+  const packages = useRead(['packages'], listPackages, { enabled: session.may('packages:manage') })
   if (packages.data === undefined || packages.data.releaseKey?.isInBuild === true) return null
   return (
     <Notice as="div" align="baseline" role="note" aria-label={strings.noReleaseKey}>

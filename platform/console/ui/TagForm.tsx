@@ -1,9 +1,9 @@
 import { TagsInput } from '@mantine/core'
 import { addHashtags, deleteHashtags, getHashtags } from '@portcullis/contract'
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { isStoredRequest } from '../lib/problem.ts'
 import { useServices } from '../lib/services.tsx'
+import { useRead } from '../lib/useRead.ts'
 import { ErrorState } from './ErrorState.tsx'
 import { DialogActions } from './form/DialogActions.tsx'
 import { Stack } from './layout/layout.tsx'
@@ -72,7 +72,6 @@ const useTagChanges = ({ entityType, elementIds, onChanged }: TagFormProps) => {
 /** State of the tag editor. */
 const useTagForm = (props: TagFormProps) => {
   const { current, close } = props
-  const { api } = useServices()
   const { apply, opensBy } = useTagChanges(props)
   const [names, setNames] = useState<string[]>([...(current ?? [])])
   const [busy, setBusy] = useState(false)
@@ -82,7 +81,7 @@ const useTagForm = (props: TagFormProps) => {
   const opened = opens === null ? 0 : openedHosts(opens)
   const [reason, setReason] = useState('')
   const isStored = isStoredRequest(failure)
-  const known = useQuery({ queryKey: ['tags'], queryFn: ({ signal }) => api.call(getHashtags, { signal }) })
+  const known = useRead(['tags'], getHashtags)
   const fault = names.map(tagFault).find((one) => one !== null) ?? null
 
   const save = async () => {
@@ -149,7 +148,7 @@ export const TagForm = (props: TagFormProps) => {
         data-autofocus
       />
       {isStored ? null : <NewlyAllowed opens={opens} reason={reason} setReason={setReason} />}
-      {failure === null ? null : <ErrorState failure={failure} inline />}
+      <ErrorState failure={failure} inline />
       <DialogActions
         size="xs"
         close={close}

@@ -14,12 +14,7 @@ export const GroupPage = () => {
   const groups = useGroups()
   const group = groups.data?.find((one) => String(one.id) === id)
   useTitle(group === undefined ? strings.notificationGroup : strings.groupTitle({ name: group.groupName }))
-  if (groups.data === undefined)
-    return groups.error === null ? (
-      <DetailSkeleton />
-    ) : (
-      <ErrorState failure={groups.error} retry={() => void groups.refetch()} />
-    )
+  if (groups.data === undefined) return groups.error === null ? <DetailSkeleton /> : <ErrorState query={groups} />
   if (group === undefined)
     return (
       <EmptyState icon="bell" title={strings.groupNotFound}>

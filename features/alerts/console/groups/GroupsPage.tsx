@@ -75,7 +75,7 @@ export const GroupsPage = () => {
         groups.error === null ? (
           <DetailSkeleton />
         ) : (
-          <ErrorState failure={groups.error} retry={() => void groups.refetch()} />
+          <ErrorState query={groups} />
         )
       ) : (
         <Stack as="ul" gap={10}>

@@ -54,7 +54,7 @@ export const BellPanel = ({ close }: { close: () => void }) => {
         foremost.error === null ? (
           <Text as="div" style={{ height: 120 }} aria-busy="true" />
         ) : (
-          <ErrorState failure={foremost.error} retry={() => void foremost.refetch()} inline />
+          <ErrorState query={foremost} inline />
         )
       ) : foremost.data.length === 0 ? (
         <Note pad={16}>{strings.noAlerts}</Note>

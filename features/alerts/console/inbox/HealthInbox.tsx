@@ -1,5 +1,6 @@
 import { type HealthStatus, listHealthNotices } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { Quiet, Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { lineOfHealth, statusSeverity } from '@portcullis/platform/console/ui/notices/line.ts'
@@ -7,7 +8,6 @@ import { noticesKey } from '@portcullis/platform/console/ui/notices/useNotices.t
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import type { View } from '@portcullis/platform/console/ui/useView.ts'
-import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { NoticeGrid } from './NoticeGrid.tsx'
 import { strings } from './strings.ts'
@@ -22,10 +22,7 @@ const overallLabels: Readonly<Record<HealthStatus, string>> = {
 /** Alerts about parts of this server that are or recently were unhealthy. */
 export const HealthInbox = ({ view }: { view: View }) => {
   const { api, session } = useServices()
-  const overall = useQuery({
-    queryKey: [noticesKey, 'overall'],
-    queryFn: ({ signal }) => api.call(listHealthNotices, { signal }),
-  })
+  const overall = useRead([noticesKey, 'overall'], listHealthNotices)
   return (
     <Stack grow gap={10}>
       <Row as="p" gap={12} small aria-live="polite">

@@ -12,6 +12,7 @@ import { eventAddress } from '@portcullis/platform/console/lib/addresses.ts'
 import type { Api } from '@portcullis/platform/console/lib/api.ts'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { DetailSkeleton } from '@portcullis/platform/console/ui/DetailSkeleton.tsx'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
@@ -190,11 +191,7 @@ const Notified = ({ data }: { data: Data }) => {
 
 const Body = ({ id, list, line: listed, canDismiss, pin, decide, dismiss }: Omit<NoticeDrawerProps, 'close'>) => {
   const { api } = useServices()
-  const timeline = useQuery({
-    queryKey: [noticesKey, 'timeline', id],
-    queryFn: ({ signal }) => api.call(getNotice, { params: { id }, signal }),
-    retry: false,
-  })
+  const timeline = useRead([noticesKey, 'timeline', id], getNotice, { params: { id }, retry: false })
   const elsewhere = useQuery({
     queryKey: [noticesKey, 'one', list, id],
     queryFn: ({ signal }) => findLine(api, list, id, signal),
@@ -202,12 +199,7 @@ const Body = ({ id, list, line: listed, canDismiss, pin, decide, dismiss }: Omit
   })
   const line = listed ?? elsewhere.data ?? null
   const data = timeline.data
-  if (data === undefined)
-    return timeline.error === null ? (
-      <DetailSkeleton />
-    ) : (
-      <ErrorState failure={timeline.error} retry={() => void timeline.refetch()} />
-    )
+  if (data === undefined) return timeline.error === null ? <DetailSkeleton /> : <ErrorState query={timeline} />
   return (
     <>
       <SidePanelHead>

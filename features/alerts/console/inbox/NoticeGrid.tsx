@@ -32,7 +32,7 @@ export const NoticeGrid = (props: NoticeGridProps) => {
       onPointerEnter={() => setPointerInside(true)}
       onPointerLeave={() => setPointerInside(false)}
     >
-      {rows.failure === null ? null : <ErrorState failure={rows.failure} retry={rows.retry} inline />}
+      <ErrorState failure={rows.failure} retry={rows.retry} inline />
       <PendingBar pending={rows.pending} apply={rows.apply} />
       {lines.length === 0 && rows.pending === null ? (
         (noMatch ?? empty)

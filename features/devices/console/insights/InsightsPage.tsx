@@ -127,7 +127,7 @@ export const InsightsPage = () => {
           <Icon name="info" /> {strings.tooFewHosts({ count: data.population ?? 0 })}
         </Row>
       ) : null}
-      {failure === null ? null : <ErrorState failure={failure} retry={retry} inline />}
+      <ErrorState failure={failure} retry={retry} inline />
       <FindingTable
         key={chosen.id}
         label={chosen.title}

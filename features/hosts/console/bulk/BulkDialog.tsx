@@ -63,9 +63,7 @@ const Effect = ({
                   effect: labels.effect,
                 })}
       </Text>
-      {preview.error === null ? null : (
-        <ErrorState failure={preview.error} retry={() => void preview.refetch()} inline />
-      )}
+      <ErrorState query={preview} inline />
       <Stack as="ul" gap={6} scroll style={{ maxHeight: 260 }} data-stale={preview.isPlaceholderData || undefined}>
         {data === undefined
           ? null
@@ -156,7 +154,7 @@ const Body = (props: BulkActionProps) => {
         <ArmGate hosts={hosts} prediction={state.preview.data?.prediction ?? null} />
       ) : null}
       <Fields state={state} action={action} />
-      {failure === null ? null : <ErrorState failure={failure} inline />}
+      <ErrorState failure={failure} inline />
       <Foot state={state} close={close} />
     </Stack>
   )

@@ -2,8 +2,9 @@ import { type BulkAction, previewBulk, runBulk } from '@portcullis/contract'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { CallFailure, isStoredRequest } from '@portcullis/platform/console/lib/problem.ts'
 import { type Services, useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { tell, tellWithUndo } from '@portcullis/platform/console/ui/tell.ts'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { keepPreviousData } from '@tanstack/react-query'
 import { useState } from 'react'
 import { strings } from '../strings.ts'
 import { type BulkHosts, bulkLabels, opposite, typedAbove } from './bulk.ts'
@@ -49,9 +50,8 @@ export const useBulkAction = ({ action, hosts, close, onDone }: BulkActionProps)
     ...(revertMinutes === undefined ? {} : { revertMinutes }),
   }
   const order = { ...body, ...(reason.trim() === '' ? {} : { reason: reason.trim() }) }
-  const preview = useQuery({
-    queryKey: ['bulk-preview', body],
-    queryFn: ({ signal }) => api.call(previewBulk, { body, signal }),
+  const preview = useRead(['bulk-preview', body], previewBulk, {
+    body,
     placeholderData: keepPreviousData,
     // Each opening of the dialog loads a new preview.
     gcTime: 0,

@@ -85,7 +85,7 @@ export const AccountForm = ({ account, own, isMe, close, onSaved }: AccountFormP
           {...form.getInputProps('mustChangePassword', { type: 'checkbox' })}
         />
         <Switch label={strings.enabled} disabled={isMe} {...form.getInputProps('isEnabled', { type: 'checkbox' })} />
-        {failure === null ? null : <ErrorState failure={failure} inline />}
+        <ErrorState failure={failure} inline />
         <DialogActions
           action={account === null ? strings.createAccount : strings.save}
           busy={busy}

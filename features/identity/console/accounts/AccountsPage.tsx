@@ -1,7 +1,7 @@
 import { Avatar, Button, Checkbox, Menu, Modal } from '@mantine/core'
 import { type AccountView, getAllUsers, profileNames } from '@portcullis/contract'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
-import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
@@ -13,7 +13,6 @@ import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { useNow } from '@portcullis/platform/console/ui/useNow.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
-import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { AccountForm } from './AccountForm.tsx'
@@ -198,11 +197,10 @@ const AccountsTable = ({ accounts, rights, actions, chosen, choose, change }: Ac
 /** The accounts. Administrators edit all of them, Managers those with the profile User. */
 export const AccountsPage = () => {
   useTitle(strings.accounts)
-  const { api } = useServices()
   const navigate = useNavigate()
   const { open } = useSearch({ from: '/inside/settings/accounts' })
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
-  const accounts = useQuery({ queryKey: ['accounts'], queryFn: ({ signal }) => api.call(getAllUsers, { signal }) })
+  const accounts = useRead(['accounts'], getAllUsers)
   const rights = useAccountRights()
   const { me, canWrite } = rights
   const actions = useAccountActions(() => accounts.refetch())
@@ -233,9 +231,7 @@ export const AccountsPage = () => {
         </>
       }
     >
-      {accounts.error === null ? null : (
-        <ErrorState failure={accounts.error} retry={() => void accounts.refetch()} inline />
-      )}
+      <ErrorState query={accounts} inline />
       <AccountsTable
         accounts={accounts.data}
         rights={rights}

@@ -2,6 +2,7 @@ import { Alert, Button, Modal } from '@mantine/core'
 import { type ApiTokenView, deleteApiToken, listApiTokens, permissionTexts, profileNames } from '@portcullis/contract'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { confirm } from '@portcullis/platform/console/ui/confirm.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
@@ -13,7 +14,6 @@ import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { NewToken } from './NewToken.tsx'
 import { strings } from './strings.ts'
@@ -51,7 +51,7 @@ export const ApiTokensPage = () => {
   useTitle(strings.apiTokens)
   const { api } = useServices()
   const [making, setMaking] = useState(false)
-  const tokens = useQuery({ queryKey: ['api-tokens'], queryFn: ({ signal }) => api.call(listApiTokens, { signal }) })
+  const tokens = useRead(['api-tokens'], listApiTokens)
   const legacy = tokens.data?.filter(({ isLegacy, state }) => isLegacy && state !== 'Expired') ?? []
   const revoke = (token: ApiTokenView) =>
     confirm({
@@ -79,7 +79,7 @@ export const ApiTokensPage = () => {
         </>
       }
     >
-      {tokens.error === null ? null : <ErrorState failure={tokens.error} retry={() => void tokens.refetch()} inline />}
+      <ErrorState query={tokens} inline />
       {legacy.length === 0 ? null : (
         <Alert color="yellow" title={strings.legacyTitle({ legacy: legacy.length })}>
           {strings.legacyText}

@@ -112,7 +112,7 @@ export const NewToken = ({ close, onMade }: { close: () => void; onMade: () => v
             ))}
           </Panel>
         </Checkbox.Group>
-        {failure === null ? null : <ErrorState failure={failure} inline />}
+        <ErrorState failure={failure} inline />
         <DialogActions close={close} action={strings.createToken} busy={busy} startsAt="form" />
       </Stack>
     </form>

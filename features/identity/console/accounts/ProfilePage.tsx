@@ -103,7 +103,7 @@ const Details = ({ account }: { account: Account }) => {
           <TextInput label={strings.email} type="email" autoComplete="email" maxLength={254} {...field('email')} />
           <TextInput label={strings.phone} type="tel" autoComplete="tel" maxLength={64} {...field('phone')} />
         </Row>
-        {failure === null ? null : <ErrorState failure={failure} inline />}
+        <ErrorState failure={failure} inline />
         <Row wrap gap={16}>
           <Button type="submit" loading={busy} disabled={!form.isDirty()}>
             {strings.save}
@@ -161,7 +161,7 @@ const Password = ({ account }: { account: Account }) => {
           checked={form.values.revokeApiTokens}
           onChange={(checked) => form.setFieldValue('revokeApiTokens', checked)}
         />
-        {failure === null ? null : <ErrorState failure={failure} inline />}
+        <ErrorState failure={failure} inline />
         <Row wrap gap={16}>
           <Button type="submit" loading={busy} disabled={!form.isDirty()}>
             {strings.changePassword}

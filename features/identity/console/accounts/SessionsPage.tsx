@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { deleteSession, listSessions } from '@portcullis/contract'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
@@ -10,14 +11,13 @@ import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { tell, tellFailure } from '@portcullis/platform/console/ui/tell.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
-import { useQuery } from '@tanstack/react-query'
 import { strings } from './strings.ts'
 
 /** The sessions of the signed-in user. */
 export const SessionsPage = () => {
   useTitle(strings.sessions)
   const { api } = useServices()
-  const sessions = useQuery({ queryKey: ['sessions'], queryFn: ({ signal }) => api.call(listSessions, { signal }) })
+  const sessions = useRead(['sessions'], listSessions)
   const end = async (id: string) => {
     try {
       await api.call(deleteSession, { params: { id } })
@@ -33,9 +33,7 @@ export const SessionsPage = () => {
       intro={strings.sessionsIntro}
       actions={<MoreMenu label={strings.more} curl={() => curlOf(window.location.origin, listSessions)} />}
     >
-      {sessions.error === null ? null : (
-        <ErrorState failure={sessions.error} retry={() => void sessions.refetch()} inline />
-      )}
+      <ErrorState query={sessions} inline />
       <SmallTable
         label={strings.sessions}
         head={[strings.ipAddress, strings.browser, strings.signedIn, strings.lastUsed, { title: '', align: 'right' }]}

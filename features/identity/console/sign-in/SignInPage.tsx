@@ -3,10 +3,10 @@ import { useForm } from '@mantine/form'
 import { authProviders, type MfaRequired, type ResponseOf } from '@portcullis/contract'
 import { problemText } from '@portcullis/platform/console/lib/problem.ts'
 import { useServices, useSession } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { Skeleton, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { Lines } from '@portcullis/platform/console/ui/sign-in/BrandCard.tsx'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
-import { useQuery } from '@tanstack/react-query'
 import { useRouter, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { Card } from './Card.tsx'
@@ -102,14 +102,9 @@ const PasswordForm = ({ by, hasDirectory }: { by: ReturnType<typeof usePasswordS
 
 export const SignInPage = () => {
   useTitle(strings.signIn)
-  const { api } = useServices()
   const state = useSession()
   const search = useSearch({ from: '/sign-in' })
-  const providers = useQuery({
-    queryKey: ['providers'],
-    queryFn: ({ signal }) => api.call(authProviders, { signal }),
-    staleTime: 60_000,
-  })
+  const providers = useRead(['providers'], authProviders, { staleTime: 60_000 })
   const [accepted, setAccepted] = useState(false)
   const byPassword = usePasswordSignIn()
 

@@ -142,9 +142,7 @@ export const ApprovalsPage = () => {
       <Head inbox={inbox} />
       <Intro canDecide={canDecide} />
       <FilterBar view={inbox.view} filters={approvalFilters} searchPlaceholder={strings.searchDevices} />
-      {newest.error === null ? null : (
-        <ErrorState failure={newest.error} retry={() => void newest.refetch()} inline={inbox.shown !== null} />
-      )}
+      <ErrorState query={newest} inline={inbox.shown !== null} />
       <Models state={state} />
       {canDecide && state.chosen.size > 0 ? <SelectionBar state={state} /> : null}
       <BulkDecideDialog question={state.bulk} close={state.closeBulk} />

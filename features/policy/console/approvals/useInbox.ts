@@ -1,10 +1,9 @@
 import { getPolicy, policyApprovals } from '@portcullis/contract'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { listQueryOf } from '@portcullis/platform/console/lib/list-query.ts'
-import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
 import { useView } from '@portcullis/platform/console/ui/useView.ts'
-import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import { approvalsView } from './approvals.view.ts'
 import { changesBetween, type Waiting, withModel } from './waiting.ts'
@@ -45,18 +44,14 @@ const useShown = (
 
 /** Reads the models that await approval, with the filters of the URL. */
 export const useInbox = (isIdle: boolean, decided: string | null) => {
-  const { api } = useServices()
   const view = useView('/inside/approvals', approvalsView)
   const { filters, search, sort } = view.state
   const asked = useMemo(() => listQueryOf({ filters, search, sort }, approvalsView), [filters, search, sort])
   const query = { query: { ...asked, PageSize: shownModels } }
   const [pointerInside, setPointerInside] = useState(false)
   // The same number as in the navigation.
-  const policy = useQuery({ queryKey: ['policy'], queryFn: ({ signal }) => api.call(getPolicy, { signal }) })
-  const newest = useQuery({
-    queryKey: ['approvals', asked],
-    queryFn: ({ signal }) => api.call(policyApprovals, { ...query, signal }),
-  })
+  const policy = useRead(['policy'], getPolicy)
+  const newest = useRead(['approvals', asked], policyApprovals, { ...query })
   useLiveRefresh(['peripherals', 'agents'], refreshGap, () => void newest.refetch())
   const latest = newest.data?.data
   const { shown, showLatest } = useShown(latest, asked, isIdle && !pointerInside, decided)

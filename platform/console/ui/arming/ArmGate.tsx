@@ -83,7 +83,7 @@ export const ArmGate = ({ hosts, prediction }: ArmGateProps) => {
         onChange={setDays}
         data={periods.map((value) => ({ value, label: strings.dayCount({ count: Number(value) }) }))}
       />
-      {test.error === null ? null : <ErrorState failure={test.error} retry={() => void test.refetch()} inline />}
+      <ErrorState query={test} inline />
       {totals === undefined ? (
         test.error === null ? (
           <Note>{strings.loading}</Note>

@@ -1,8 +1,8 @@
 import { Button, Checkbox, Radio, Text, TextInput } from '@mantine/core'
 import { getHashtags } from '@portcullis/contract'
-import { useQuery } from '@tanstack/react-query'
 import { Fragment, useEffect, useRef, useState } from 'react'
 import { useServices } from '../../lib/services.tsx'
+import { useRead } from '../../lib/useRead.ts'
 import { DeviceText } from '../DeviceText.tsx'
 import { Row, Stack } from '../layout/layout.tsx'
 import { type Filter, fieldOfInstant, instantOfField, type Option, toggled } from './filter.ts'
@@ -43,9 +43,8 @@ const TextEditor = ({ filter, value, change, close }: EditorProps) => {
 }
 
 const TagsEditor = ({ value, change }: EditorProps) => {
-  const { api } = useServices()
   const [text, setText] = useState('')
-  const tags = useQuery({ queryKey: ['tags'], queryFn: ({ signal }) => api.call(getHashtags, { signal }) })
+  const tags = useRead(['tags'], getHashtags)
   const found = (tags.data ?? []).filter(({ name }) => name.toLowerCase().includes(text.toLowerCase())).slice(0, 40)
   const chosen = (value ?? '').split(',')
   return (

@@ -1,7 +1,6 @@
 import { TagsInput } from '@mantine/core'
 import { getHashtags } from '@portcullis/contract'
-import { useQuery } from '@tanstack/react-query'
-import { useServices } from '../../lib/services.tsx'
+import { useRead } from '../../lib/useRead.ts'
 import type { FieldFrame } from './field.ts'
 import { strings } from './strings.ts'
 
@@ -13,8 +12,7 @@ export interface TagsFieldProps extends FieldFrame {
 
 /** A list of tags, stored as comma-separated text. */
 export const TagsField = ({ value, onChange, ...frame }: TagsFieldProps) => {
-  const { api } = useServices()
-  const tags = useQuery({ queryKey: ['tags'], queryFn: ({ signal }) => api.call(getHashtags, { signal }) })
+  const tags = useRead(['tags'], getHashtags)
   const chosen = value
     .split(',')
     .map((name) => name.trim())

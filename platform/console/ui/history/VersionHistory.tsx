@@ -82,16 +82,10 @@ const Line = ({ version, summary, by, at, changes, goBack, action, isOpen, toggl
 export const VersionHistory = <Version,>(props: VersionHistoryProps<Version>) => {
   const { history, shown, open, setOpen, page, isLast, setPage, empty, action, note, tools } = props
   if (history.data === undefined)
-    return history.error === null ? (
-      <Skeleton height={220} />
-    ) : (
-      <ErrorState failure={history.error} retry={() => void history.refetch()} inline />
-    )
+    return history.error === null ? <Skeleton height={220} /> : <ErrorState query={history} inline />
   return (
     <>
-      {history.error === null ? null : (
-        <ErrorState failure={history.error} retry={() => void history.refetch()} inline />
-      )}
+      <ErrorState query={history} inline />
       {empty ?? (
         <>
           <Panel as="ul" gap={0} pad={0} lined small aria-label={strings.versions}>

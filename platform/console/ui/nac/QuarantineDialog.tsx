@@ -148,7 +148,7 @@ const Body = ({ question, close }: { question: QuarantineQuestion; close: () => 
           checked={form.isEndless}
           onChange={(event) => form.setEndless(event.currentTarget.checked)}
         />
-        {form.failure === null ? null : <ErrorState failure={form.failure} inline />}
+        <ErrorState failure={form.failure} inline />
         <DialogActions
           action={strings.title}
           isDangerous

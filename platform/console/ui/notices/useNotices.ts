@@ -1,6 +1,6 @@
 import { countNotices } from '@portcullis/contract'
-import { useQuery } from '@tanstack/react-query'
 import { useServices } from '../../lib/services.tsx'
+import { useRead } from '../../lib/useRead.ts'
 import { useLiveRefresh } from '../useLive.ts'
 
 // During a flood, a hint arrives every second; a count that changes faster is unreadable.
@@ -11,12 +11,8 @@ export const noticesKey = 'notices'
 
 /** Returns the numbers of alerts and unread alerts, as counted by the server. */
 export const useNoticeCounts = (isReady = true) => {
-  const { api, session } = useServices()
-  return useQuery({
-    queryKey: [noticesKey, 'counts'],
-    queryFn: ({ signal }) => api.call(countNotices, { signal }),
-    enabled: isReady && session.may('notices:read'),
-  })
+  const { session } = useServices()
+  return useRead([noticesKey, 'counts'], countNotices, { enabled: isReady && session.may('notices:read') })
 }
 
 /** Returns the counts for the frame, and refreshes every query about alerts when the server reports a change. */

@@ -95,7 +95,7 @@ const Form = ({ effect, devices, unlisted = 0, done, close }: BulkQuestion & { c
         draft={meant.length === 0 || isTooMany ? null : bulkDraft(effect, meant)}
         waiting={strings.noDevices}
       />
-      {failure === null ? null : <ErrorState failure={failure} inline />}
+      <ErrorState failure={failure} inline />
       <DialogActions
         action={strings.bulkAction({ effect, devices: meant.length })}
         busy={busy}

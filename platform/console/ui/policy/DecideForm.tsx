@@ -179,7 +179,7 @@ export const DecideForm = ({ subject, start, close }: DecideFormProps) => {
         }
         waiting={strings.chooseTag}
       />
-      {draft.failure === null ? null : <ErrorState failure={draft.failure} inline />}
+      <ErrorState failure={draft.failure} inline />
       <DialogActions
         close={close}
         action={decideLabel(decision, draft.hosts.length)}

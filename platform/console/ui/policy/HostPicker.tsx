@@ -1,9 +1,9 @@
 import { Select } from '@mantine/core'
 import { getAgents } from '@portcullis/contract'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { keepPreviousData } from '@tanstack/react-query'
 import { useDeferredValue, useState } from 'react'
 import { plainText } from '../../lib/device-text.ts'
-import { useServices } from '../../lib/services.tsx'
+import { useRead } from '../../lib/useRead.ts'
 import { strings } from './strings.ts'
 
 export interface HostPickerProps {
@@ -17,26 +17,19 @@ export interface HostPickerProps {
 
 /** Chooses one host. The server searches. */
 export const HostPicker = ({ label, value, onChange, error, clearable = false }: HostPickerProps) => {
-  const { api } = useServices()
   const [typed, setTyped] = useState('')
   const search = useDeferredValue(typed.trim())
-  const chosen = useQuery({
-    queryKey: ['host-picker', 'chosen', value],
-    queryFn: ({ signal }) => api.call(getAgents, { query: { Uuid: value, PageSize: 1 }, signal }),
+  const chosen = useRead(['host-picker', 'chosen', value], getAgents, {
+    query: { Uuid: value, PageSize: 1 },
     enabled: value !== '',
   })
   const name = chosen.data?.data[0]?.hostIdentifier
-  const found = useQuery({
-    queryKey: ['host-picker', search],
-    queryFn: ({ signal }) =>
-      api.call(getAgents, {
-        query: {
-          ...(search === '' || search === name ? {} : { GlobalSearch: search }),
-          SortBy: 'hostIdentifier_asc',
-          PageSize: 12,
-        },
-        signal,
-      }),
+  const found = useRead(['host-picker', search], getAgents, {
+    query: {
+      ...(search === '' || search === name ? {} : { GlobalSearch: search }),
+      SortBy: 'hostIdentifier_asc',
+      PageSize: 12,
+    },
     placeholderData: keepPreviousData,
   })
   const options = new Map(

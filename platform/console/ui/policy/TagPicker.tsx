@@ -1,7 +1,6 @@
 import { Select } from '@mantine/core'
 import { getHashtags } from '@portcullis/contract'
-import { useQuery } from '@tanstack/react-query'
-import { useServices } from '../../lib/services.tsx'
+import { useRead } from '../../lib/useRead.ts'
 import { strings } from './strings.ts'
 
 export interface TagPickerProps {
@@ -16,8 +15,7 @@ export interface TagPickerProps {
 
 /** Chooses one tag, with the number of hosts that have it. */
 export const TagPicker = ({ label, value, onChange, error, clearable = false, first = [] }: TagPickerProps) => {
-  const { api } = useServices()
-  const tags = useQuery({ queryKey: ['tags'], queryFn: ({ signal }) => api.call(getHashtags, { signal }) })
+  const tags = useRead(['tags'], getHashtags)
   const rank = (name: string) => (first.includes(name) ? 0 : 1)
   const known = (tags.data ?? []).toSorted((one, other) => rank(one.name) - rank(other.name))
   const isKnown = known.some(({ name }) => name === value)

@@ -1,7 +1,7 @@
 import { type PolicyDraft, previewPolicy } from '@portcullis/contract'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { keepPreviousData } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { useServices } from '../../lib/services.tsx'
+import { useRead } from '../../lib/useRead.ts'
 
 // Requests start only after a pause in typing.
 const typingPause = 250
@@ -18,12 +18,10 @@ const useSettled = (text: string | null): string | null => {
 
 /** Reads the preview of a change of the rules, again after every edit. Null disables it. */
 export const usePreview = (draft: PolicyDraft | null) => {
-  const { api } = useServices()
   const text = draft === null ? null : JSON.stringify(draft)
   const settled = useSettled(text)
-  const answer = useQuery({
-    queryKey: ['policy-preview', settled],
-    queryFn: ({ signal }) => api.call(previewPolicy, { body: JSON.parse(settled as string) as PolicyDraft, signal }),
+  const answer = useRead(['policy-preview', settled], previewPolicy, {
+    body: JSON.parse(settled as string) as PolicyDraft,
     enabled: settled !== null && text !== null,
     placeholderData: keepPreviousData,
     retry: false,

@@ -80,7 +80,7 @@ export const DataTable = <RowData,>(props: DataTableProps<RowData>) => {
       onPointerEnter={() => setPointerInside(true)}
       onPointerLeave={() => setPointerInside(false)}
     >
-      {rows.failure === null ? null : <ErrorState failure={rows.failure} retry={rows.retry} inline />}
+      <ErrorState failure={rows.failure} retry={rows.retry} inline />
       <PendingBar pending={rows.pending} apply={rows.apply} />
       <div
         ref={scroller}

@@ -2,11 +2,11 @@ import { Button } from '@mantine/core'
 import { getMfa } from '@portcullis/contract'
 import { passkeysWork } from '@portcullis/platform/console/lib/passkeys.ts'
 import { useServices, useSession } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { Columns, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { BrandCard } from '@portcullis/platform/console/ui/sign-in/BrandCard.tsx'
 import { tellFailure } from '@portcullis/platform/console/ui/tell.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { strings } from '../strings.ts'
 import { AddApp } from './AddApp.tsx'
@@ -18,10 +18,10 @@ type Step = 'choose' | 'app' | 'passkey' | { codes: readonly string[] }
 /** The only page that an account without its required second factor can open. */
 export const EnrolPage = () => {
   useTitle(strings.setUpSecondFactor)
-  const { api, session } = useServices()
+  const { session } = useServices()
   const state = useSession()
   const [step, setStep] = useState<Step>('choose')
-  const mfa = useQuery({ queryKey: ['mfa'], queryFn: ({ signal }) => api.call(getMfa, { signal }) })
+  const mfa = useRead(['mfa'], getMfa)
   const userName = state.phase === 'in' ? state.profile.account.userName : ''
   const back = () => setStep('choose')
   const done = () => void session.reload().catch(tellFailure)

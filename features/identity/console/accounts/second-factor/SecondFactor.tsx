@@ -2,11 +2,11 @@ import { Button } from '@mantine/core'
 import { getMfa } from '@portcullis/contract'
 import { passkeysWork } from '@portcullis/platform/console/lib/passkeys.ts'
 import { useServices, useSession } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Note, Row, Skeleton, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
-import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { strings } from '../strings.ts'
 import { FactorDialog, type OpenFactor } from './FactorDialog.tsx'
@@ -39,9 +39,9 @@ const Part = ({ title, state, action, children }: PartProps) => (
 
 /** Reads the second factors and holds the open dialog. */
 const useSecondFactor = () => {
-  const { api, session } = useServices()
+  const { session } = useServices()
   const [open, setOpen] = useState<OpenFactor | null>(null)
-  const mfa = useQuery({ queryKey: ['mfa'], queryFn: ({ signal }) => api.call(getMfa, { signal }) })
+  const mfa = useRead(['mfa'], getMfa)
   /** Shows the message after a change, and new recovery codes if there are any. */
   const changed = (message: string, codes: readonly string[] = []) => {
     tell(message)
@@ -69,7 +69,7 @@ const noPasskeys = (canUsePasskeys: boolean, canSetDomain: boolean): ReactNode =
 const Own = () => {
   const { session } = useServices()
   const { mfa, open, setOpen, changed } = useSecondFactor()
-  if (mfa.error !== null) return <ErrorState failure={mfa.error} retry={() => void mfa.refetch()} inline />
+  if (mfa.error !== null) return <ErrorState query={mfa} inline />
   if (mfa.data === undefined) return <Skeleton height={160} />
   const { totp, passkeys, recoveryCodesLeft, canUsePasskeys } = mfa.data
   const factors = passkeys.length + (totp ? 1 : 0)
