@@ -4,6 +4,7 @@ import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { CopyField } from '@portcullis/platform/console/ui/CopyField.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
+import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
 import { Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { useState } from 'react'
@@ -12,19 +13,11 @@ import { strings } from './strings.ts'
 const Body = ({ close }: { close: () => void }) => {
   const { api } = useServices()
   const [made, setMade] = useState<ResponseOf<typeof createWorkerToken> | null>(null)
-  const [failure, setFailure] = useState<unknown>(null)
-  const [busy, setBusy] = useState(false)
-  const make = async () => {
-    setBusy(true)
-    setFailure(null)
-    try {
+  const { busy, failure, run } = useChange({ closes: false })
+  const make = () =>
+    run(async () => {
       setMade(await api.call(createWorkerToken))
-    } catch (reason) {
-      setFailure(reason)
-    } finally {
-      setBusy(false)
-    }
-  }
+    })
   if (made !== null)
     return (
       <Stack>

@@ -1,6 +1,7 @@
 import { Button, FileButton, Modal, Textarea } from '@mantine/core'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
+import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
 import { Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { useState } from 'react'
 import { useConnectionActions } from './connection-actions.ts'
@@ -38,20 +39,12 @@ const Outcome = ({ outcome }: { outcome: Compared }) => (
 const Body = ({ close }: { close: () => void }) => {
   const [list, setList] = useState('')
   const [outcome, setOutcome] = useState<Compared | null>(null)
-  const [failure, setFailure] = useState<unknown>(null)
-  const [busy, setBusy] = useState(false)
+  const { busy, failure, run, setFailure } = useChange({ closes: false })
   const actions = useConnectionActions(() => undefined)
-  const compare = async () => {
-    setBusy(true)
-    setFailure(null)
-    try {
+  const compare = () =>
+    run(async () => {
       setOutcome(await actions.compareKeys(list))
-    } catch (reason) {
-      setFailure(reason)
-    } finally {
-      setBusy(false)
-    }
-  }
+    })
   const read = async (file: File | null) => {
     try {
       if (file !== null) setList(await file.text())

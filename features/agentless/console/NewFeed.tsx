@@ -4,6 +4,7 @@ import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { CopyField } from '@portcullis/platform/console/ui/CopyField.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
+import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
 import { Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { type FormEvent, useState } from 'react'
 import { strings } from './strings.ts'
@@ -29,13 +30,10 @@ export const NewFeed = ({ feed: known, close, onCreated }: NewFeedProps) => {
   const [name, setName] = useState(known?.name ?? '')
   const [timeZone, setTimeZone] = useState('')
   const [made, setMade] = useState<Made | null>(null)
-  const [failure, setFailure] = useState<unknown>(null)
-  const [busy, setBusy] = useState(false)
+  const { busy, failure, run } = useChange({ closes: false })
   const make = async (event: FormEvent) => {
     event.preventDefault()
-    setBusy(true)
-    setFailure(null)
-    try {
+    await run(async () => {
       const token = await api.call(createApiToken, {
         body: { name: `${strings.feed} ${name.trim()}`, userProfile: 20, scopes: ['feeds:write'] },
       })
@@ -43,11 +41,7 @@ export const NewFeed = ({ feed: known, close, onCreated }: NewFeedProps) => {
       const { id } = known ?? (await api.call(createFeed, { body: { name: name.trim(), tokenId: token.id, timeZone } }))
       setMade({ address: `${location.origin}/prime/webui/ingest/feeds/${id}`, token: token.token })
       onCreated()
-    } catch (reason) {
-      setFailure(reason)
-    } finally {
-      setBusy(false)
-    }
+    })
   }
   if (made !== null)
     return (

@@ -1,11 +1,11 @@
 import { Button, FileButton, Modal } from '@mantine/core'
 import { uploadConnections } from '@portcullis/contract'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
-import { isStoredRequest } from '@portcullis/platform/console/lib/problem.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
+import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
 import { Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
@@ -63,23 +63,15 @@ const useUpload = () => {
   const [report, setReport] = useState<UploadReport | null>(null)
   const reset = useRef<() => void>(null)
   const [isDone, setIsDone] = useState(false)
-  const [failure, setFailure] = useState<unknown>(null)
-  const [busy, setBusy] = useState(false)
+  const { busy, failure, isStored, run, setFailure } = useChange({ closes: false })
   const [reason, setReason] = useState('')
 
-  const send = async (sent: File, dryRun: boolean) => {
-    setBusy(true)
-    setFailure(null)
-    try {
+  const send = (sent: File, dryRun: boolean) =>
+    run(async () => {
       setReport(await api.call(uploadConnections, { query: { dryRun, ...asReason(reason) }, file: sent }))
       setIsDone(!dryRun)
       if (!dryRun) void rereadConnections(queries)
-    } catch (cause) {
-      setFailure(cause)
-    } finally {
-      setBusy(false)
-    }
-  }
+    })
   const choose = async (chosen: File | null) => {
     // The same file may be chosen again after it was corrected.
     reset.current?.()
@@ -94,7 +86,6 @@ const useUpload = () => {
       setFailure(cause)
     }
   }
-  const isStored = isStoredRequest(failure)
   const opens = report === null ? null : { worksAgain: null, ...report }
   const opened = opens === null ? 0 : openedHosts(opens)
   const willDo = report === null ? 0 : report.added + report.updated

@@ -1,7 +1,8 @@
 import { addConnections, type Connection, updateConnection } from '@portcullis/contract'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
-import { CallFailure, fieldMessage, isStoredRequest } from '@portcullis/platform/console/lib/problem.ts'
+import { CallFailure, fieldMessage } from '@portcullis/platform/console/lib/problem.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
 import { type Opens, openedHosts } from '@portcullis/platform/console/ui/policy/labels.ts'
 import { opensByTags } from '@portcullis/platform/console/ui/policy/opens-by-tags.ts'
 import { useState } from 'react'
@@ -56,13 +57,11 @@ export const useConnectionForm = ({ connection, onSaved }: ConnectionFormProps) 
   const worker = useWorker()
   const [before, setBefore] = useState(connection)
   const [draft, setDraft] = useState(() => draftOf(connection))
-  const [failure, setFailure] = useState<unknown>(null)
+  const { busy, failure, isStored, run, setFailure } = useChange({ closes: false })
   const [faults, setFaults] = useState<ReturnType<typeof faultsOf>>({})
-  const [busy, setBusy] = useState(false)
   const [status, setStatus] = useState('')
   const test = useConnectionTest()
   const defaults = worker.data?.defaults
-  const isStored = isStoredRequest(failure)
   // Devices that the changed tags newly allow. Once they are shown, saving needs a second click.
   const [opens, setOpens] = useState<Opens | null>(null)
   const change = (part: Partial<ConnectionDraft>) => {
@@ -81,9 +80,7 @@ export const useConnectionForm = ({ connection, onSaved }: ConnectionFormProps) 
   }
   const save = async () => {
     if (isStored || !checked()) return
-    setBusy(true)
-    setFailure(null)
-    try {
+    await run(async () => {
       if (before === null) {
         await api.call(addConnections, { body: inputOf(draft, null) })
         onSaved(draft.computerName.trim())
@@ -102,11 +99,7 @@ export const useConnectionForm = ({ connection, onSaved }: ConnectionFormProps) 
         onSaved(next.computerName)
       }
       void rereadConnections(queries)
-    } catch (reason) {
-      setFailure(reason)
-    } finally {
-      setBusy(false)
-    }
+    })
   }
 
   return {

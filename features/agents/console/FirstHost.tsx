@@ -3,6 +3,7 @@ import { createEnrollmentToken } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
 import { Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { useState } from 'react'
@@ -18,8 +19,7 @@ import { strings } from './strings.ts'
 export const FirstHost = () => {
   const { api, session } = useServices()
   const [made, setMade] = useState<MadeToken | null>(null)
-  const [failure, setFailure] = useState<unknown>(null)
-  const [busy, setBusy] = useState(false)
+  const { busy, failure, run } = useChange({ closes: false })
 
   if (!session.may('enrolment:manage')) {
     return (
@@ -28,19 +28,12 @@ export const FirstHost = () => {
       </EmptyState>
     )
   }
-  const make = async () => {
-    setBusy(true)
-    setFailure(null)
-    try {
+  const make = () =>
+    run(async () => {
       setMade(
         await api.call(createEnrollmentToken, { body: { name: strings.firstHost, expiresInHours: 1, maxUses: 1 } }),
       )
-    } catch (reason) {
-      setFailure(reason)
-    } finally {
-      setBusy(false)
-    }
-  }
+    })
   return (
     <EmptyState icon="agents" title={strings.firstHostTitle}>
       {made === null ? (

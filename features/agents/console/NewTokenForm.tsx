@@ -6,6 +6,7 @@ import { fieldMessage } from '@portcullis/platform/console/lib/problem.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
 import { Panel, Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { useState } from 'react'
@@ -53,8 +54,7 @@ const bodyOf = ({ hosts, ...values }: TokenValues) => {
 export const NewTokenForm = ({ onMade }: { onMade: () => void }) => {
   const { api } = useServices()
   const [made, setMade] = useState<MadeToken | null>(null)
-  const [failure, setFailure] = useState<unknown>(null)
-  const [busy, setBusy] = useState(false)
+  const { busy, failure, run } = useChange({ closes: false })
   const tags = useRead(['tags'], getHashtags)
   const form = useForm({
     initialValues,
@@ -82,18 +82,12 @@ export const NewTokenForm = ({ onMade }: { onMade: () => void }) => {
     <Panel
       as="form"
       gap={16}
-      onSubmit={form.onSubmit(async (values) => {
-        setBusy(true)
-        setFailure(null)
-        try {
+      onSubmit={form.onSubmit((values) =>
+        run(async () => {
           setMade(await api.call(createEnrollmentToken, { body: bodyOf(values) }))
           onMade()
-        } catch (reason) {
-          setFailure(reason)
-        } finally {
-          setBusy(false)
-        }
-      })}
+        }),
+      )}
     >
       <Stack>
         <Row equal gap={12} align="start" wrap>

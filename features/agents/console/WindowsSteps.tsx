@@ -4,10 +4,10 @@ import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { CopyField } from '@portcullis/platform/console/ui/CopyField.tsx'
 import { saveFile } from '@portcullis/platform/console/ui/download.ts'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
 import { SeverityLine } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
-import { useState } from 'react'
 import type { MadeToken } from './made-token.ts'
 import { strings } from './strings.ts'
 
@@ -20,19 +20,11 @@ const plainInstaller = '/agent/v1/download/windows-x64'
 /** Downloads the installer with the address and the token in it. */
 const InstallerDownload = ({ made }: { made: MadeToken }) => {
   const { api } = useServices()
-  const [failure, setFailure] = useState<unknown>(null)
-  const [busy, setBusy] = useState(false)
-  const download = async () => {
-    setBusy(true)
-    setFailure(null)
-    try {
+  const { busy, failure, run } = useChange({ closes: false })
+  const download = () =>
+    run(async () => {
       saveFile(await api.download(createWindowsInstaller, { params: { id: made.id }, body: { token: made.token } }))
-    } catch (reason) {
-      setFailure(reason)
-    } finally {
-      setBusy(false)
-    }
-  }
+    })
   return (
     <>
       <Button

@@ -8,6 +8,7 @@ import { DetailSkeleton } from '@portcullis/platform/console/ui/DetailSkeleton.t
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
 import { LinkButton } from '@portcullis/platform/console/ui/LinkButton.tsx'
 import { Notice, Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
@@ -29,24 +30,16 @@ const useSchedule = (id: string | null, start: Draft) => {
   const { api, queries } = useServices()
   const navigate = useNavigate()
   const [draft, setDraft] = useState(start)
-  const [failure, setFailure] = useState<unknown>(null)
-  const [busy, setBusy] = useState(false)
-  const save = async () => {
-    setBusy(true)
-    setFailure(null)
-    try {
+  const { busy, failure, run } = useChange({ closes: false })
+  const save = () =>
+    run(async () => {
       const body = inputOf(draft)
       if (id === null) await api.call(addReportSchedule, { body })
       else await api.call(updateReportSchedule, { params: { id }, body })
       await queries.invalidateQueries({ queryKey: ['report-schedules'] })
       tell(id === null ? strings.scheduled : strings.saved)
       void navigate({ to: '/reports' })
-    } catch (reason) {
-      setFailure(reason)
-    } finally {
-      setBusy(false)
-    }
-  }
+    })
   return {
     draft,
     set: (change: Partial<Draft>) => setDraft((old) => ({ ...old, ...change })),

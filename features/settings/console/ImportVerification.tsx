@@ -5,6 +5,7 @@ import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
+import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
 import { Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
 import { useState } from 'react'
@@ -20,23 +21,15 @@ interface ImportProps {
 const Body = ({ chosen, close, onDone }: ImportProps) => {
   const { api } = useServices()
   const [confirmed, setConfirmed] = useState<readonly string[]>([])
-  const [failure, setFailure] = useState<unknown>(null)
-  const [busy, setBusy] = useState(false)
+  const { busy, failure, run: send } = useChange({ closes: false })
   const { file, build, passed, failed, open } = chosen
-  const run = async () => {
-    setBusy(true)
-    setFailure(null)
-    try {
+  const run = () =>
+    send(async () => {
       await api.call(importWindowsVerification, { body: { file, confirmed: [...open] } })
       tell(strings.windowsImported({ build }))
       onDone()
       close()
-    } catch (reason) {
-      setFailure(reason)
-    } finally {
-      setBusy(false)
-    }
-  }
+    })
   return (
     <Stack gap={8}>
       {failed.length > 0 ? (

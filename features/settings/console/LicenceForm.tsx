@@ -5,6 +5,7 @@ import { CallFailure, fieldMessage, messageOf } from '@portcullis/platform/conso
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { LeaveGuard } from '@portcullis/platform/console/ui/form/LeaveGuard.tsx'
+import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
 import { Quiet, Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { useState } from 'react'
@@ -22,8 +23,7 @@ export interface LicenceFormProps {
 export const LicenceForm = ({ isHeld, onChanged }: LicenceFormProps) => {
   const { api } = useServices()
   const [text, setText] = useState('')
-  const [busy, setBusy] = useState(false)
-  const [failure, setFailure] = useState<unknown>(null)
+  const { busy, failure, run, setFailure } = useChange({ closes: false })
   const [status, setStatus] = useState('')
   const body = { LICENSE_KEY: text.trim() }
   const enter = (next: string) => {
@@ -31,20 +31,13 @@ export const LicenceForm = ({ isHeld, onChanged }: LicenceFormProps) => {
     setFailure(null)
     setStatus('')
   }
-  const save = async () => {
-    setBusy(true)
-    setFailure(null)
-    try {
+  const save = () =>
+    run(async () => {
       const next = await api.call(addOrUpdateLicense, { body })
       setText('')
       setStatus(strings.licenceSaved({ status: licenceLabels[next.status].title }))
       onChanged(next)
-    } catch (reason) {
-      setFailure(reason)
-    } finally {
-      setBusy(false)
-    }
-  }
+    })
   // Errors in the text of the licence are shown at the field.
   const isOfText = failure instanceof CallFailure && failure.code === 'licence_invalid'
   const atField = isOfText

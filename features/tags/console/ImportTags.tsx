@@ -1,10 +1,10 @@
 import { Button, Modal } from '@mantine/core'
 import { type ImportResult, importTags } from '@portcullis/contract'
-import { isStoredRequest } from '@portcullis/platform/console/lib/problem.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
+import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
 import { Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { openedHosts } from '@portcullis/platform/console/ui/policy/labels.ts'
 import { asReason, lacksReason, NewlyAllowed } from '@portcullis/platform/console/ui/policy/NewlyAllowed.tsx'
@@ -34,10 +34,8 @@ const Body = ({ file, close }: { file: File; close: () => void }) => {
   const [held, setHeld] = useState<File | null>(null)
   const [tried, setTried] = useState<ImportResult | null>(null)
   const [done, setDone] = useState<ImportResult | null>(null)
-  const [failure, setFailure] = useState<unknown>(null)
-  const [busy, setBusy] = useState(false)
+  const { busy, failure, isStored, run: send, setFailure } = useChange({ closes: false })
   const [reason, setReason] = useState('')
-  const isStored = isStoredRequest(failure)
   const opens = tried === null ? null : { worksAgain: null, ...tried }
   const opened = opens === null ? 0 : openedHosts(opens)
   useEffect(() => {
@@ -54,19 +52,13 @@ const Body = ({ file, close }: { file: File; close: () => void }) => {
       if (!signal.aborted) setFailure(reason)
     })
     return () => control.abort()
-  }, [api, file])
+  }, [api, file, setFailure])
   const run = async (): Promise<void> => {
     if (held === null) return
-    setBusy(true)
-    setFailure(null)
-    try {
+    await send(async () => {
       setDone(await api.call(importTags, { query: asReason(reason), file: held }))
       void queries.invalidateQueries({ queryKey: ['tags'] })
-    } catch (cause) {
-      setFailure(cause)
-    } finally {
-      setBusy(false)
-    }
+    })
   }
   const result = done ?? tried
   return (

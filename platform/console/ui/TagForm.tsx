@@ -1,11 +1,11 @@
 import { TagsInput } from '@mantine/core'
 import { addHashtags, deleteHashtags, getHashtags } from '@portcullis/contract'
 import { useState } from 'react'
-import { isStoredRequest } from '../lib/problem.ts'
 import { useServices } from '../lib/services.tsx'
 import { useRead } from '../lib/useRead.ts'
 import { ErrorState } from './ErrorState.tsx'
 import { DialogActions } from './form/DialogActions.tsx'
+import { useChange } from './form/useChange.ts'
 import { Stack } from './layout/layout.tsx'
 import { type Opens, openedHosts, tagsOpenText } from './policy/labels.ts'
 import { asReason, lacksReason, NewlyAllowed } from './policy/NewlyAllowed.tsx'
@@ -74,13 +74,11 @@ const useTagForm = (props: TagFormProps) => {
   const { current, close } = props
   const { apply, opensBy } = useTagChanges(props)
   const [names, setNames] = useState<string[]>([...(current ?? [])])
-  const [busy, setBusy] = useState(false)
-  const [failure, setFailure] = useState<unknown>(null)
+  const { busy, failure, isStored, run, setFailure } = useChange({ closes: false })
   // Devices that the change newly allows; null before the preview.
   const [opens, setOpens] = useState<Opens | null>(null)
   const opened = opens === null ? 0 : openedHosts(opens)
   const [reason, setReason] = useState('')
-  const isStored = isStoredRequest(failure)
   const known = useRead(['tags'], getHashtags)
   const fault = names.map(tagFault).find((one) => one !== null) ?? null
 
@@ -88,9 +86,7 @@ const useTagForm = (props: TagFormProps) => {
     const before = current ?? []
     const add = names.filter((name) => !before.includes(name))
     const remove = current === undefined ? [] : before.filter((name) => !names.includes(name))
-    setBusy(true)
-    setFailure(null)
-    try {
+    await run(async () => {
       if (opened === 0) {
         const found = await opensBy(add, remove)
         setOpens(found)
@@ -111,11 +107,7 @@ const useTagForm = (props: TagFormProps) => {
             },
           )
       }
-    } catch (cause) {
-      setFailure(cause)
-    } finally {
-      setBusy(false)
-    }
+    })
   }
   const choose = (next: string[]) => {
     setNames(next)

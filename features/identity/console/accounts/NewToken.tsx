@@ -14,6 +14,7 @@ import { useServices, useSession } from '@portcullis/platform/console/lib/servic
 import { CopyField } from '@portcullis/platform/console/ui/CopyField.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
+import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
 import { Panel, Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { useState } from 'react'
 import { strings } from './strings.ts'
@@ -34,8 +35,7 @@ export const NewToken = ({ close, onMade }: { close: () => void; onMade: () => v
   const state = useSession()
   const own = state.phase === 'in' ? state.profile.account.userProfile : 30
   const [made, setMade] = useState<string | null>(null)
-  const [failure, setFailure] = useState<unknown>(null)
-  const [busy, setBusy] = useState(false)
+  const { busy, failure, run } = useChange()
   const form = useForm({
     initialValues: { name: '', days: '90', profile: '30', scopes: readingOf('30') as string[] },
     validate: {
@@ -56,10 +56,8 @@ export const NewToken = ({ close, onMade }: { close: () => void; onMade: () => v
   }
   return (
     <form
-      onSubmit={form.onSubmit(async ({ name, days, profile, scopes }) => {
-        setBusy(true)
-        setFailure(null)
-        try {
+      onSubmit={form.onSubmit(({ name, days, profile, scopes }) =>
+        run(async () => {
           const answer = await api.call(createApiToken, {
             body: {
               name: name.trim(),
@@ -71,11 +69,8 @@ export const NewToken = ({ close, onMade }: { close: () => void; onMade: () => v
           })
           onMade()
           setMade(answer.token)
-        } catch (reason) {
-          setFailure(reason)
-          setBusy(false)
-        }
-      })}
+        }),
+      )}
     >
       <Stack>
         <TextInput

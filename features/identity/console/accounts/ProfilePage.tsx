@@ -8,6 +8,7 @@ import type { Profile } from '@portcullis/platform/console/lib/session.ts'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { NewPasswordFields } from '@portcullis/platform/console/ui/form/NewPasswordFields.tsx'
 import { RevokeTokens } from '@portcullis/platform/console/ui/form/RevokeTokens.tsx'
+import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
 import { useTokenCount } from '@portcullis/platform/console/ui/form/useTokenCount.ts'
 import { Note, Panel, Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SettingsPage } from '@portcullis/platform/console/ui/SettingsPage.tsx'
@@ -63,8 +64,7 @@ const Picture = ({ account }: { account: Account }) => {
 
 const Details = ({ account }: { account: Account }) => {
   const { api, session } = useServices()
-  const [failure, setFailure] = useState<unknown>(null)
-  const [busy, setBusy] = useState(false)
+  const { busy, failure, run } = useChange({ closes: false })
   const form = useForm({
     initialValues: {
       firstName: account.firstName,
@@ -79,20 +79,14 @@ const Details = ({ account }: { account: Account }) => {
   })
   return (
     <form
-      onSubmit={form.onSubmit(async (values) => {
-        setBusy(true)
-        setFailure(null)
-        try {
+      onSubmit={form.onSubmit((values) =>
+        run(async () => {
           await api.call(updateUserDetails, { body: { ...values, phone: values.phone === '' ? null : values.phone } })
           await session.reload()
           form.resetDirty(values)
           tell(strings.profileSaved)
-        } catch (reason) {
-          setFailure(reason)
-        } finally {
-          setBusy(false)
-        }
-      })}
+        }),
+      )}
     >
       <Stack>
         <Row equal gap={12} align="start" wrap>
@@ -116,8 +110,7 @@ const Details = ({ account }: { account: Account }) => {
 
 const Password = ({ account }: { account: Account }) => {
   const { api, session } = useServices()
-  const [failure, setFailure] = useState<unknown>(null)
-  const [busy, setBusy] = useState(false)
+  const { busy, failure, run } = useChange({ closes: false })
   const tokens = useTokenCount(account.userName)
   const form = useForm({
     initialValues: { oldPassword: '', newPassword: '', again: '', revokeApiTokens: false },
@@ -132,21 +125,15 @@ const Password = ({ account }: { account: Account }) => {
   }
   return (
     <form
-      onSubmit={form.onSubmit(async ({ oldPassword, newPassword, revokeApiTokens }) => {
-        setBusy(true)
-        setFailure(null)
-        try {
+      onSubmit={form.onSubmit(({ oldPassword, newPassword, revokeApiTokens }) =>
+        run(async () => {
           await api.call(updateUserDetails, { body: { oldPassword, newPassword, revokeApiTokens } })
           await session.reload()
           form.reset()
           await tokens.reread()
           tell(strings.passwordChanged)
-        } catch (reason) {
-          setFailure(reason)
-        } finally {
-          setBusy(false)
-        }
-      })}
+        }),
+      )}
     >
       <Stack max={360}>
         <input type="hidden" autoComplete="username" value={account.userName} readOnly />

@@ -5,6 +5,7 @@ import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { CopyField } from '@portcullis/platform/console/ui/CopyField.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
+import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
 import { Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { useState } from 'react'
 import { strings } from '../strings.ts'
@@ -29,21 +30,15 @@ const inFours = (secret: string) =>
 const Confirm = ({ secret, uri, close, onAdded }: ResponseOf<typeof startTotp> & AddProps) => {
   const { api } = useServices()
   const [code, setCode] = useState('')
-  const [busy, setBusy] = useState(false)
-  const [failure, setFailure] = useState<unknown>(null)
+  const { busy, failure, run } = useChange()
   const isWrong = failure instanceof CallFailure && failure.code === 'mfa_code_wrong'
   return (
     <form
       onSubmit={async (event) => {
         event.preventDefault()
-        setBusy(true)
-        setFailure(null)
-        try {
+        await run(async () => {
           onAdded((await api.call(confirmTotp, { body: { code } })).recoveryCodes)
-        } catch (reason) {
-          setFailure(reason)
-          setBusy(false)
-        }
+        })
       }}
     >
       <Stack>

@@ -4,6 +4,7 @@ import { endPasskeyQuestion, makePasskey, passkeyRefusal } from '@portcullis/pla
 import { CallFailure } from '@portcullis/platform/console/lib/problem.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
+import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
 import { Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { useEffect, useState } from 'react'
 import { strings } from '../strings.ts'
@@ -15,8 +16,7 @@ export const AddPasskey = ({ close, onAdded }: AddProps) => {
   const { api } = useServices()
   const [name, setName] = useState('')
   const [password, setPassword] = useState('')
-  const [busy, setBusy] = useState(false)
-  const [failure, setFailure] = useState<unknown>(null)
+  const { busy, failure, run } = useChange()
   useEffect(() => endPasskeyQuestion, [])
   const isOfBrowser = failure !== null && (!(failure instanceof CallFailure) || failure.code === 'mfa_code_wrong')
   const refusal = isOfBrowser ? passkeyRefusal(failure) : null
@@ -24,16 +24,11 @@ export const AddPasskey = ({ close, onAdded }: AddProps) => {
     <form
       onSubmit={async (event) => {
         event.preventDefault()
-        setBusy(true)
-        setFailure(null)
-        try {
+        await run(async () => {
           const { options } = await api.call(startPasskey, { body: { password } })
           const response = await makePasskey(options)
           onAdded((await api.call(finishPasskey, { body: { name: name.trim(), response } })).recoveryCodes)
-        } catch (reason) {
-          setFailure(reason)
-          setBusy(false)
-        }
+        })
       }}
     >
       <Stack>
