@@ -112,9 +112,7 @@ export const TagCountPage = () => {
 const tagCount = createRoute({
   getParentRoute: () => settings,
   path: '/tags/count',
-  staticData: {
-    page: async (): Page => (await import('@portcullis/features/tags/console/TagCountPage.tsx')).TagCountPage,
-  },
+  staticData: { page: (): Page => import('@portcullis/features/tags/console/TagCountPage.tsx') },
 })`,
         '/** Search parameters of a settings page: one tab for the settings, one for their history. */',
       ),

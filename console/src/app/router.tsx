@@ -2,6 +2,7 @@ import { identityConfirmedPage } from '@portcullis/contract'
 import { parseSearchText, searchText } from '@portcullis/platform/console/lib/view-state.ts'
 import { code } from '@portcullis/platform/console/ui/code.ts'
 import { createRouter, lazyRouteComponent, Outlet } from '@tanstack/react-router'
+import type { ComponentType } from 'react'
 import { Gate } from './Gate.tsx'
 import { NotFound } from './NotFound.tsx'
 import { PendingPage } from './PendingPage.tsx'
@@ -36,7 +37,9 @@ export const createAppRouter = () => {
   for (const route of Object.values(routesById)) {
     const load = route.options.staticData?.page
     if (load === undefined) continue
-    const component = lazyRouteComponent(() => code.load(async () => ({ default: await load() })))
+    const component = lazyRouteComponent(() =>
+      code.load(async () => ({ default: Object.values(await load())[0] as ComponentType })),
+    )
     route.update({ component, errorComponent: RouteFailure })
   }
   return router

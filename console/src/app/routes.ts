@@ -25,13 +25,13 @@ import type { ComponentType } from 'react'
 
 declare module '@tanstack/react-router' {
   interface StaticDataRouteOption {
-    /** Loads the page on the first visit. Absent: the address leads to another one. */
+    /** Loads the module of the page, its only export, on the first visit. Absent: the address leads to another one. */
     page?: () => Page
   }
 }
 
 /** Annotated, because pages use the types of the addresses. */
-type Page = Promise<ComponentType>
+type Page = Promise<Record<string, ComponentType>>
 
 const root = createRootRoute()
 
@@ -40,12 +40,12 @@ const inside = createRoute({ getParentRoute: () => root, id: 'inside' })
 const policy = createRoute({
   getParentRoute: () => inside,
   path: '/policy',
-  staticData: { page: async (): Page => (await import('./PolicyFrame.tsx')).PolicyFrame },
+  staticData: { page: (): Page => import('./PolicyFrame.tsx') },
 })
 const settings = createRoute({
   getParentRoute: () => inside,
   path: '/settings',
-  staticData: { page: async (): Page => (await import('./SettingsFrame.tsx')).SettingsFrame },
+  staticData: { page: (): Page => import('./SettingsFrame.tsx') },
 })
 
 /** Search parameters of a settings page: one tab for the settings, one for their history. */
@@ -55,30 +55,22 @@ const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
   validateSearch: textSearch<'next' | 'ended' | 'problem'>(),
-  staticData: {
-    page: async (): Page => (await import('@portcullis/features/identity/console/sign-in/SignInPage.tsx')).SignInPage,
-  },
+  staticData: { page: (): Page => import('@portcullis/features/identity/console/sign-in/SignInPage.tsx') },
 })
 const setPassword = createRoute({
   getParentRoute: () => root,
   path: '/set-password',
-  staticData: {
-    page: async (): Page =>
-      (await import('@portcullis/features/identity/console/sign-in/SetPasswordPage.tsx')).SetPasswordPage,
-  },
+  staticData: { page: (): Page => import('@portcullis/features/identity/console/sign-in/SetPasswordPage.tsx') },
 })
 const identityConfirmed = createRoute({
   getParentRoute: () => root,
   path: identityConfirmedPage,
-  staticData: {
-    page: async (): Page =>
-      (await import('@portcullis/features/identity/console/sign-in/IdentityConfirmedPage.tsx')).IdentityConfirmedPage,
-  },
+  staticData: { page: (): Page => import('@portcullis/features/identity/console/sign-in/IdentityConfirmedPage.tsx') },
 })
 const overview = createRoute({
   getParentRoute: () => inside,
   path: '/',
-  staticData: { page: async (): Page => (await import('./OverviewScreen.tsx')).OverviewScreen },
+  staticData: { page: (): Page => import('./OverviewScreen.tsx') },
 })
 // Inside the frame, so that a mistyped address keeps the navigation.
 const unknownPage = createRoute({ getParentRoute: () => inside, path: '$' })
@@ -108,195 +100,147 @@ const agents = createRoute({
   getParentRoute: () => inside,
   path: '/agents',
   validateSearch: listSearch<OfferedFilter<typeof agentList>>(),
-  staticData: { page: async (): Page => (await import('./AgentsScreen.tsx')).AgentsScreen },
+  staticData: { page: (): Page => import('./AgentsScreen.tsx') },
 })
 const agent = createRoute({
   getParentRoute: () => inside,
   path: '/agents/$agentId',
   validateSearch: textSearch<'tab'>(),
-  staticData: { page: async (): Page => (await import('@portcullis/features/hosts/console/AgentPage.tsx')).AgentPage },
+  staticData: { page: (): Page => import('@portcullis/features/hosts/console/AgentPage.tsx') },
 })
 const agentless = createRoute({
   getParentRoute: () => inside,
   path: '/agentless',
   validateSearch: listSearch<OfferedFilter<typeof connectionStatusList>>(),
-  staticData: {
-    page: async (): Page => (await import('@portcullis/features/agentless/console/AgentlessPage.tsx')).AgentlessPage,
-  },
+  staticData: { page: (): Page => import('@portcullis/features/agentless/console/AgentlessPage.tsx') },
 })
 const quarantines = createRoute({
   getParentRoute: () => inside,
   path: '/quarantines',
   validateSearch: listSearch<NamesOf<typeof quarantineFilters>>(),
-  staticData: {
-    page: async (): Page =>
-      (await import('@portcullis/features/quarantine/console/QuarantinesPage.tsx')).QuarantinesPage,
-  },
+  staticData: { page: (): Page => import('@portcullis/features/quarantine/console/QuarantinesPage.tsx') },
 })
 const peripherals = createRoute({
   getParentRoute: () => inside,
   path: '/peripherals',
   validateSearch: listSearch<OfferedFilter<typeof peripheralList>>(),
-  staticData: {
-    page: async (): Page => (await import('@portcullis/features/devices/console/PeripheralsPage.tsx')).PeripheralsPage,
-  },
+  staticData: { page: (): Page => import('@portcullis/features/devices/console/PeripheralsPage.tsx') },
 })
 const models = createRoute({
   getParentRoute: () => inside,
   path: '/peripherals/models',
   validateSearch: listSearch<OfferedFilter<typeof modelList>>(),
-  staticData: {
-    page: async (): Page => (await import('@portcullis/features/devices/console/ModelsPage.tsx')).ModelsPage,
-  },
+  staticData: { page: (): Page => import('@portcullis/features/devices/console/ModelsPage.tsx') },
 })
 const peripheral = createRoute({
   getParentRoute: () => inside,
   path: '/peripherals/$uuid',
   validateSearch: textSearch<'device'>(),
-  staticData: {
-    page: async (): Page => (await import('@portcullis/features/devices/console/PeripheralPage.tsx')).PeripheralPage,
-  },
+  staticData: { page: (): Page => import('@portcullis/features/devices/console/PeripheralPage.tsx') },
 })
 const insights = createRoute({
   getParentRoute: () => inside,
   path: '/insights',
   validateSearch: listSearch<'vendor'>(),
-  staticData: {
-    page: async (): Page =>
-      (await import('@portcullis/features/devices/console/insights/InsightsPage.tsx')).InsightsPage,
-  },
+  staticData: { page: (): Page => import('@portcullis/features/devices/console/insights/InsightsPage.tsx') },
 })
 const rollouts = createRoute({
   getParentRoute: () => inside,
   path: '/rollouts',
-  staticData: {
-    page: async (): Page => (await import('@portcullis/features/rollouts/console/RolloutsPage.tsx')).RolloutsPage,
-  },
+  staticData: { page: (): Page => import('@portcullis/features/rollouts/console/RolloutsPage.tsx') },
 })
 const newRollout = createRoute({
   getParentRoute: () => inside,
   path: '/rollouts/new',
   validateSearch: choiceSearch({ kind: ['arm', 'update'] }),
-  staticData: {
-    page: async (): Page => (await import('@portcullis/features/rollouts/console/NewRolloutPage.tsx')).NewRolloutPage,
-  },
+  staticData: { page: (): Page => import('@portcullis/features/rollouts/console/NewRolloutPage.tsx') },
 })
 const rollout = createRoute({
   getParentRoute: () => inside,
   path: '/rollouts/$id',
   validateSearch: listSearch<'ring' | 'state'>(),
-  staticData: {
-    page: async (): Page => (await import('@portcullis/features/rollouts/console/RolloutPage.tsx')).RolloutPage,
-  },
+  staticData: { page: (): Page => import('@portcullis/features/rollouts/console/RolloutPage.tsx') },
 })
 const commands = createRoute({
   getParentRoute: () => inside,
   path: '/commands',
   validateSearch: listSearch<NamesOf<typeof commandFilters>>(),
-  staticData: {
-    page: async (): Page => (await import('@portcullis/features/commands/console/CommandsPage.tsx')).CommandsPage,
-  },
+  staticData: { page: (): Page => import('@portcullis/features/commands/console/CommandsPage.tsx') },
 })
 const approvals = createRoute({
   getParentRoute: () => inside,
   path: '/approvals',
   validateSearch: listSearch<NamesOf<typeof approvalFilters>>(),
-  staticData: {
-    page: async (): Page =>
-      (await import('@portcullis/features/policy/console/approvals/ApprovalsPage.tsx')).ApprovalsPage,
-  },
+  staticData: { page: (): Page => import('@portcullis/features/policy/console/approvals/ApprovalsPage.tsx') },
 })
 const rules = createRoute({
   getParentRoute: () => policy,
   path: '/',
   validateSearch: listSearch<OfferedFilter<typeof ruleList> | DraftName>(),
-  staticData: { page: async (): Page => (await import('@portcullis/features/policy/console/RulesPage.tsx')).RulesPage },
+  staticData: { page: (): Page => import('@portcullis/features/policy/console/RulesPage.tsx') },
 })
 const grants = createRoute({
   getParentRoute: () => policy,
   path: '/grants',
   validateSearch: listSearch<OfferedFilter<typeof grantList> | DraftName>(),
-  staticData: {
-    page: async (): Page => (await import('@portcullis/features/policy/console/GrantsPage.tsx')).GrantsPage,
-  },
+  staticData: { page: (): Page => import('@portcullis/features/policy/console/GrantsPage.tsx') },
 })
 const simulator = createRoute({
   getParentRoute: () => policy,
   path: '/simulator',
   validateSearch: listSearch<'days' | 'hashtags' | 'hostUuid' | 'decision'>(),
-  staticData: {
-    page: async (): Page => (await import('@portcullis/features/policy/console/SimulatorPage.tsx')).SimulatorPage,
-  },
+  staticData: { page: (): Page => import('@portcullis/features/policy/console/SimulatorPage.tsx') },
 })
 const policyHistory = createRoute({
   getParentRoute: () => policy,
   path: '/history',
   validateSearch: textSearch<'page' | 'version'>(),
-  staticData: {
-    page: async (): Page => (await import('@portcullis/features/policy/console/HistoryPage.tsx')).HistoryPage,
-  },
+  staticData: { page: (): Page => import('@portcullis/features/policy/console/HistoryPage.tsx') },
 })
 const policySettings = createRoute({
   getParentRoute: () => policy,
   path: '/settings',
   validateSearch: historySearch,
-  staticData: {
-    page: async (): Page =>
-      (await import('@portcullis/features/settings/console/PolicySettingsPage.tsx')).PolicySettingsPage,
-  },
+  staticData: { page: (): Page => import('@portcullis/features/settings/console/PolicySettingsPage.tsx') },
 })
 const requests = createRoute({
   getParentRoute: () => policy,
   path: '/requests',
-  staticData: {
-    page: async (): Page =>
-      (await import('@portcullis/features/change-requests/console/RequestsPage.tsx')).RequestsPage,
-  },
+  staticData: { page: (): Page => import('@portcullis/features/change-requests/console/RequestsPage.tsx') },
 })
 const reports = createRoute({
   getParentRoute: () => inside,
   path: '/reports',
-  staticData: {
-    page: async (): Page => (await import('@portcullis/features/reports/console/ReportsPage.tsx')).ReportsPage,
-  },
+  staticData: { page: (): Page => import('@portcullis/features/reports/console/ReportsPage.tsx') },
 })
 const reportHistory = createRoute({
   getParentRoute: () => inside,
   path: '/reports/history',
   validateSearch: listSearch<NamesOf<typeof runFilters> | 'run'>(),
-  staticData: {
-    page: async (): Page => (await import('@portcullis/features/reports/console/HistoryPage.tsx')).HistoryPage,
-  },
+  staticData: { page: (): Page => import('@portcullis/features/reports/console/HistoryPage.tsx') },
 })
 const report = createRoute({
   getParentRoute: () => inside,
   path: '/reports/$id',
   validateSearch: textSearch<ScheduleName>(),
-  staticData: {
-    page: async (): Page =>
-      (await import('@portcullis/features/reports/console/ReportEditorPage.tsx')).ReportEditorPage,
-  },
+  staticData: { page: (): Page => import('@portcullis/features/reports/console/ReportEditorPage.tsx') },
 })
 const events = createRoute({
   getParentRoute: () => inside,
   path: '/events',
   validateSearch: listSearch<OfferedFilter<typeof eventList>>(),
-  staticData: {
-    page: async (): Page => (await import('@portcullis/features/events/console/EventsPage.tsx')).EventsPage,
-  },
+  staticData: { page: (): Page => import('@portcullis/features/events/console/EventsPage.tsx') },
 })
 const event = createRoute({
   getParentRoute: () => inside,
   path: '/events/$eventId',
-  staticData: { page: async (): Page => (await import('@portcullis/features/events/console/EventPage.tsx')).EventPage },
+  staticData: { page: (): Page => import('@portcullis/features/events/console/EventPage.tsx') },
 })
 const notices = createRoute({
   getParentRoute: () => inside,
   path: '/notices',
   validateSearch: listSearch<NamesOf<typeof riskFilters>>(),
-  staticData: {
-    page: async (): Page => (await import('@portcullis/features/alerts/console/inbox/NoticesPage.tsx')).NoticesPage,
-  },
+  staticData: { page: (): Page => import('@portcullis/features/alerts/console/inbox/NoticesPage.tsx') },
 })
 const settingsStart = createRoute({
   getParentRoute: () => settings,
@@ -308,115 +252,84 @@ const settingsStart = createRoute({
 const profile = createRoute({
   getParentRoute: () => settings,
   path: '/profile',
-  staticData: {
-    page: async (): Page =>
-      (await import('@portcullis/features/identity/console/accounts/ProfilePage.tsx')).ProfilePage,
-  },
+  staticData: { page: (): Page => import('@portcullis/features/identity/console/accounts/ProfilePage.tsx') },
 })
 const sessions = createRoute({
   getParentRoute: () => settings,
   path: '/sessions',
-  staticData: {
-    page: async (): Page =>
-      (await import('@portcullis/features/identity/console/accounts/SessionsPage.tsx')).SessionsPage,
-  },
+  staticData: { page: (): Page => import('@portcullis/features/identity/console/accounts/SessionsPage.tsx') },
 })
 const tokens = createRoute({
   getParentRoute: () => settings,
   path: '/tokens',
-  staticData: {
-    page: async (): Page =>
-      (await import('@portcullis/features/identity/console/accounts/ApiTokensPage.tsx')).ApiTokensPage,
-  },
+  staticData: { page: (): Page => import('@portcullis/features/identity/console/accounts/ApiTokensPage.tsx') },
 })
 const accounts = createRoute({
   getParentRoute: () => settings,
   path: '/accounts',
   validateSearch: textSearch<'open'>(),
-  staticData: {
-    page: async (): Page =>
-      (await import('@portcullis/features/identity/console/accounts/AccountsPage.tsx')).AccountsPage,
-  },
+  staticData: { page: (): Page => import('@portcullis/features/identity/console/accounts/AccountsPage.tsx') },
 })
 const enrolment = createRoute({
   getParentRoute: () => settings,
   path: '/enrolment',
-  staticData: {
-    page: async (): Page => (await import('@portcullis/features/agents/console/EnrolmentPage.tsx')).EnrolmentPage,
-  },
+  staticData: { page: (): Page => import('@portcullis/features/agents/console/EnrolmentPage.tsx') },
 })
 const tags = createRoute({
   getParentRoute: () => settings,
   path: '/tags',
   validateSearch: textSearch<'q'>(),
-  staticData: { page: async (): Page => (await import('@portcullis/features/tags/console/TagsPage.tsx')).TagsPage },
+  staticData: { page: (): Page => import('@portcullis/features/tags/console/TagsPage.tsx') },
 })
 const packages = createRoute({
   getParentRoute: () => settings,
   path: '/packages',
-  staticData: {
-    page: async (): Page => (await import('@portcullis/features/builds/console/PackagesPage.tsx')).PackagesPage,
-  },
+  staticData: { page: (): Page => import('@portcullis/features/builds/console/PackagesPage.tsx') },
 })
 const knowledge = createRoute({
   getParentRoute: () => settings,
   path: '/knowledge',
-  staticData: {
-    page: async (): Page => (await import('@portcullis/features/knowledge/console/KnowledgePage.tsx')).KnowledgePage,
-  },
+  staticData: { page: (): Page => import('@portcullis/features/knowledge/console/KnowledgePage.tsx') },
 })
 const assets = createRoute({
   getParentRoute: () => settings,
   path: '/assets',
   validateSearch: textSearch<'message'>(),
-  staticData: {
-    page: async (): Page => (await import('@portcullis/features/assets/console/AssetStreamPage.tsx')).AssetStreamPage,
-  },
+  staticData: { page: (): Page => import('@portcullis/features/assets/console/AssetStreamPage.tsx') },
 })
 const health = createRoute({
   getParentRoute: () => settings,
   path: '/health',
   validateSearch: choiceSearch({ days: ['1', '7', '30', '90'] }),
-  staticData: {
-    page: async (): Page => (await import('@portcullis/features/health/console/HealthPage.tsx')).HealthPage,
-  },
+  staticData: { page: (): Page => import('@portcullis/features/health/console/HealthPage.tsx') },
 })
 const healthHistory = createRoute({
   getParentRoute: () => settings,
   path: '/health/history',
   validateSearch: listSearch<NamesOf<typeof changeFilters>>(),
-  staticData: {
-    page: async (): Page =>
-      (await import('@portcullis/features/health/console/HealthHistoryPage.tsx')).HealthHistoryPage,
-  },
+  staticData: { page: (): Page => import('@portcullis/features/health/console/HealthHistoryPage.tsx') },
 })
 const audit = createRoute({
   getParentRoute: () => settings,
   path: '/audit',
   validateSearch: listSearch<OfferedFilter<typeof auditList>>(),
-  staticData: { page: async (): Page => (await import('@portcullis/features/audit/console/AuditPage.tsx')).AuditPage },
+  staticData: { page: (): Page => import('@portcullis/features/audit/console/AuditPage.tsx') },
 })
 const deliveries = createRoute({
   getParentRoute: () => settings,
   path: '/deliveries',
   validateSearch: listSearch<NamesOf<typeof deliveryFilters>>(),
-  staticData: {
-    page: async (): Page => (await import('@portcullis/features/deliveries/console/DeliveriesPage.tsx')).DeliveriesPage,
-  },
+  staticData: { page: (): Page => import('@portcullis/features/deliveries/console/DeliveriesPage.tsx') },
 })
 const notifications = createRoute({
   getParentRoute: () => settings,
   path: '/notifications',
-  staticData: {
-    page: async (): Page => (await import('@portcullis/features/alerts/console/groups/GroupsPage.tsx')).GroupsPage,
-  },
+  staticData: { page: (): Page => import('@portcullis/features/alerts/console/groups/GroupsPage.tsx') },
 })
 const notificationGroup = createRoute({
   getParentRoute: () => settings,
   path: '/notifications/$group',
-  staticData: {
-    page: async (): Page => (await import('@portcullis/features/alerts/console/groups/GroupPage.tsx')).GroupPage,
-  },
+  staticData: { page: (): Page => import('@portcullis/features/alerts/console/groups/GroupPage.tsx') },
 })
 const settingPage = createRoute({
   getParentRoute: () => settings,
@@ -426,7 +339,9 @@ const settingPage = createRoute({
     if (page === 'policy') throw redirect({ to: '/policy/settings', replace: true })
   },
   staticData: {
-    page: async (): Page => (await import('@portcullis/features/settings/console/SettingPage.tsx')).SettingPage,
+    page: async (): Page => ({
+      page: (await import('@portcullis/features/settings/console/SettingPage.tsx')).SettingPage,
+    }),
   },
 })
 
