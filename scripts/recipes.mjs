@@ -95,13 +95,11 @@ export const countTags = operation({
       edit(
         'features/tags/console/TagCountPage.tsx',
         `import { countTags } from '@portcullis/contract'
-import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { Page } from '@portcullis/platform/console/ui/layout/layout.tsx'
-import { useQuery } from '@tanstack/react-query'
 
 export const TagCountPage = () => {
-  const { api } = useServices()
-  const count = useQuery({ queryKey: ['tag-count'], queryFn: ({ signal }) => api.call(countTags, { signal }) })
+  const count = useRead(['tag-count'], countTags)
   return <Page>{count.data?.tags}</Page>
 }
 `,

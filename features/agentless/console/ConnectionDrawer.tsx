@@ -198,7 +198,7 @@ const Body = ({ name, close, onSaved }: BodyProps) => {
         ) : null}
         <MoreMenu
           label={strings.moreActions}
-          curl={() => curlOf(window.location.origin, listConnections, { query: { ComputerName: computerName } })}
+          curl={() => curlOf(listConnections, { query: { ComputerName: computerName } })}
         >
           {canWrite && connection.data.isRegistered ? (
             <Menu.Item onClick={() => actions.stop([computerName])}>{strings.stopPollingMenu}</Menu.Item>

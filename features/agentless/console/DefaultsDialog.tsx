@@ -121,7 +121,7 @@ const Body = ({ before, close }: { before: Defaults; close: () => void }) => {
             <MoreMenu
               label={strings.moreActions}
               curl={() =>
-                curlOf(window.location.origin, updateWorkerDefaults, {
+                curlOf(updateWorkerDefaults, {
                   body: { defaults: shownBody(changeOf(draft, before)) },
                 })
               }

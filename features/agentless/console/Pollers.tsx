@@ -3,7 +3,7 @@ import type { WorkerPollerDetails } from '@portcullis/contract'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { PressButton } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
-import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
+import { right, SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { useState } from 'react'
 import { strings } from './strings.ts'
@@ -12,9 +12,9 @@ const head = [
   strings.process,
   strings.address,
   strings.version,
-  { title: strings.polling, align: 'right' },
-  { title: strings.cpu, align: 'right' },
-  { title: strings.lastSeen, align: 'right' },
+  right(strings.polling),
+  right(strings.cpu),
+  right(strings.lastSeen),
 ] as const
 
 /** Shows the number of worker processes, and a list of them on demand. */

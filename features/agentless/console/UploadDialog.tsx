@@ -12,7 +12,7 @@ import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { openedHosts } from '@portcullis/platform/console/ui/policy/labels.ts'
 import { asReason, lacksReason, NewlyAllowed } from '@portcullis/platform/console/ui/policy/NewlyAllowed.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
-import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
+import { right, SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { useRef, useState } from 'react'
 import classes from './agentless.module.css'
 import { rereadConnections } from './connection-actions.ts'
@@ -33,7 +33,7 @@ const Preview = ({ report }: { report: UploadReport }) => {
     <div className={classes.preview}>
       <SmallTable
         label={strings.uploadLines}
-        head={[{ title: strings.line, align: 'right' }, strings.hostName, strings.outcome, strings.message]}
+        head={[right(strings.line), strings.hostName, strings.outcome, strings.message]}
         rows={lines.map(({ line, computerName, outcome, message }) => ({
           key: String(line),
           quiet: outcome === 'unchanged',
@@ -155,7 +155,7 @@ const Actions = ({ upload, close }: { upload: Upload; close: () => void }) => {
         <MoreMenu
           label={strings.moreActions}
           curl={() =>
-            curlOf(window.location.origin, uploadConnections, {
+            curlOf(uploadConnections, {
               query: { dryRun: true },
               file: new File([], file?.name ?? 'connections.csv'),
             })

@@ -141,7 +141,7 @@ export const WorkerCard = () => {
             {strings.stopMenu}
           </Button>
         ) : null}
-        <MoreMenu label={strings.moreActions} curl={() => curlOf(window.location.origin, workerPollerDetails)}>
+        <MoreMenu label={strings.moreActions} curl={() => curlOf(workerPollerDetails)}>
           {canWrite ? <Menu.Item onClick={() => setIsAdding(true)}>{strings.addWorkerMenu}</Menu.Item> : null}
           {canWrite && adminStatus !== null ? <Menu.Item onClick={remove}>{strings.deleteWorkerMenu}</Menu.Item> : null}
         </MoreMenu>

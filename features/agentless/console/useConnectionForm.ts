@@ -40,8 +40,8 @@ const serverMessage = (name: keyof ConnectionDraft, failure: unknown): string | 
 
 const curlOfDraft = (draft: ConnectionDraft, before: Connection | null): string =>
   before === null
-    ? curlOf(window.location.origin, addConnections, { body: shownBody(inputOf(draft, null)) })
-    : curlOf(window.location.origin, updateConnection, { body: shownBody(changeOf(draft, before)) })
+    ? curlOf(addConnections, { body: shownBody(inputOf(draft, null)) })
+    : curlOf(updateConnection, { body: shownBody(changeOf(draft, before)) })
 
 export interface ConnectionFormProps {
   /** The connection to change, or null to add one. */

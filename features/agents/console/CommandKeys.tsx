@@ -2,7 +2,7 @@ import { getCommandKeys } from '@portcullis/contract'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
-import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
+import { right, SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { strings } from './strings.ts'
 
@@ -25,13 +25,13 @@ export const CommandKeys = () => {
       <SmallTable
         label={strings.commandKeys}
         head={[
-          { title: strings.key, align: 'right' },
+          right(strings.key),
           'SHA-256',
           strings.state,
           strings.created,
           strings.retires,
-          { title: strings.hosts, align: 'right' },
-          { title: strings.notFollowed, align: 'right' },
+          right(strings.hosts),
+          right(strings.notFollowed),
         ]}
         rows={data?.keys.toReversed().map((key) => ({
           key: String(key.number),

@@ -9,7 +9,7 @@ import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { ReleaseKeyNotice } from '@portcullis/platform/console/ui/ReleaseKeyNotice.tsx'
 import { SettingsPage } from '@portcullis/platform/console/ui/SettingsPage.tsx'
-import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
+import { right, SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { TagList } from '@portcullis/platform/console/ui/TagList.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
@@ -46,7 +46,7 @@ export const EnrolmentPage = () => {
     <SettingsPage
       title={strings.addAHost}
       intro={strings.intro}
-      actions={<MoreMenu label={strings.more} curl={() => curlOf(window.location.origin, listEnrollmentTokens)} />}
+      actions={<MoreMenu label={strings.more} curl={() => curlOf(listEnrollmentTokens)} />}
     >
       <ReleaseKeyNotice />
       <NewTokenForm onMade={() => void tokens.refetch()} />
@@ -57,11 +57,11 @@ export const EnrolmentPage = () => {
         head={[
           strings.name,
           strings.state,
-          { title: strings.hosts, align: 'right' },
+          right(strings.hosts),
           strings.tags,
           strings.created,
           strings.expires,
-          { title: '', align: 'right' },
+          right(''),
         ]}
         rows={tokens.data?.data.map((token) => ({
           key: token.id,

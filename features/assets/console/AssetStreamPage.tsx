@@ -104,7 +104,7 @@ const HowToFollow = () => (
   <>
     <Note>{strings.followHttp({ code: (text) => <code>{text}</code> })}</Note>
     <CopyField
-      value={curlOf(window.location.origin, assetStream, {
+      value={curlOf(assetStream, {
         query: { after: 0, consumer: 'my-asset-system' },
       }).replace('curl -sS', 'curl -sSN')}
       what={strings.command}
@@ -126,7 +126,7 @@ export const AssetStreamPage = () => {
       actions={
         <>
           {session.may('fleet:write') ? <Actions data={data} reread={reread} /> : null}
-          <MoreMenu label={strings.more} curl={() => curlOf(window.location.origin, getAssetStreamState)} />
+          <MoreMenu label={strings.more} curl={() => curlOf(getAssetStreamState)} />
         </>
       }
     >

@@ -5,7 +5,7 @@ import { confirm } from '@portcullis/platform/console/ui/confirm.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
 import { Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
-import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
+import { right, SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
 import { lagText } from './messages.ts'
@@ -47,15 +47,7 @@ export const ConsumersTable = ({ consumers, reread }: ConsumersTableProps) => {
   return (
     <SmallTable
       label={strings.consumers}
-      head={[
-        strings.name,
-        strings.kind,
-        strings.state,
-        { title: strings.position, align: 'right' },
-        strings.lag,
-        strings.lastSeen,
-        '',
-      ]}
+      head={[strings.name, strings.kind, strings.state, right(strings.position), strings.lag, strings.lastSeen, '']}
       rows={consumers?.map((consumer) => ({
         key: `${consumer.kind} ${consumer.name}`,
         quiet: !consumer.isConnected && consumer.error === '',

@@ -6,7 +6,7 @@ import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Panel, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
-import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
+import { right, SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
@@ -44,7 +44,7 @@ export const MessagesTable = ({ newest }: { newest: number }) => {
     <>
       <SmallTable
         label={strings.newestMessages}
-        head={[{ title: strings.number, align: 'right' }, strings.type, strings.object, strings.time, '']}
+        head={[right(strings.number), strings.type, strings.object, strings.time, '']}
         rows={messages.data?.map((message) => ({
           key: message.id,
           href: addressOf(message.id),

@@ -12,7 +12,7 @@ import { LinkButton } from '@portcullis/platform/console/ui/LinkButton.tsx'
 import { Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { SettingsPage } from '@portcullis/platform/console/ui/SettingsPage.tsx'
-import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
+import { right, SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
@@ -92,7 +92,7 @@ export const PackagesPage = () => {
               {strings.updateInRings}
             </LinkButton>
           ) : null}
-          <MoreMenu label={strings.more} curl={() => curlOf(window.location.origin, listPackages)} />
+          <MoreMenu label={strings.more} curl={() => curlOf(listPackages)} />
         </>
       }
     >
@@ -103,12 +103,12 @@ export const PackagesPage = () => {
         head={[
           strings.version,
           strings.systemColumn,
-          { title: strings.size, align: 'right' },
-          { title: strings.hosts, align: 'right' },
+          right(strings.size),
+          right(strings.hosts),
           strings.published,
           strings.by,
           strings.state,
-          { title: '', align: 'right' },
+          right(''),
         ]}
         rows={list?.map((one) => {
           const hosts = hostsOf.get(one.version)

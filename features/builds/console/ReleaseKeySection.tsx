@@ -1,7 +1,7 @@
 import type { HostsByReleaseKey, listPackages, ReleaseKey, ResponseOf } from '@portcullis/contract'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
-import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
+import { right, SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { Link } from '@tanstack/react-router'
 import { hostSteps, keySteps } from './publish.ts'
@@ -78,7 +78,7 @@ export const ReleaseKeySection = ({ answer }: { answer: ResponseOf<typeof listPa
       <h2>{strings.hostKeys}</h2>
       <SmallTable
         label={strings.hostKeys}
-        head={[strings.key, { title: strings.hosts, align: 'right' }, strings.meaning]}
+        head={[strings.key, right(strings.hosts), strings.meaning]}
         rows={hosts.map((group) => ({
           key: group.releaseKey,
           quiet: group.state === 'Current',

@@ -9,7 +9,7 @@ import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Note, Row, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { SettingsPage } from '@portcullis/platform/console/ui/SettingsPage.tsx'
-import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
+import { right, SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { tell, tellFailure } from '@portcullis/platform/console/ui/tell.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
@@ -146,19 +146,12 @@ export const RequestsPage = () => {
     <SettingsPage
       title={strings.changeRequests}
       intro={strings.intro}
-      actions={<MoreMenu label={strings.more} curl={() => curlOf(window.location.origin, listChangeRequests)} />}
+      actions={<MoreMenu label={strings.more} curl={() => curlOf(listChangeRequests)} />}
     >
       <ErrorState query={requests} inline />
       <SmallTable
         label={strings.requests}
-        head={[
-          strings.request,
-          { title: strings.hosts, align: 'right' },
-          strings.requestedBy,
-          strings.requested,
-          strings.state,
-          { title: '', align: 'right' },
-        ]}
+        head={[strings.request, right(strings.hosts), strings.requestedBy, strings.requested, strings.state, right('')]}
         rows={requests.data?.data.map((request) => ({
           key: request.id,
           quiet: request.state !== 'Waiting',

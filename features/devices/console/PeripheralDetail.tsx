@@ -92,10 +92,7 @@ const Head = ({ uuid, device, onChanged }: { uuid: string; device: Peripheral; o
             )}
           </TagEditor>
         ) : null}
-        <MoreMenu
-          label={strings.more}
-          curl={() => curlOf(window.location.origin, getAgentPeripherals, inputOf(uuid))}
-        />
+        <MoreMenu label={strings.more} curl={() => curlOf(getAgentPeripherals, inputOf(uuid))} />
       </Row>
     </Stack>
   )

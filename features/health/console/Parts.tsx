@@ -5,7 +5,7 @@ import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
-import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
+import { right, SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
@@ -99,7 +99,7 @@ const PartsTable = ({ range, parts, known }: PartsTableProps) => (
       strings.stateSince,
       strings.findingAndRemedy,
       strings.lastRange({ range: range.label }),
-      { title: strings.lastChecked, align: 'right' },
+      right(strings.lastChecked),
     ]}
     rows={parts?.map((part) => {
       const segments =

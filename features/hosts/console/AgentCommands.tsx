@@ -4,7 +4,7 @@ import { commandLabels, timelineOf } from '@portcullis/platform/console/ui/comma
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
-import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
+import { right, SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { useLive } from '@portcullis/platform/console/ui/useLive.ts'
 import { Link } from '@tanstack/react-router'
@@ -24,7 +24,7 @@ export const AgentCommands = ({ agentId }: { agentId: string }) => {
     <>
       <SmallTable
         label={strings.commands}
-        head={[strings.command, strings.state, strings.timeline, strings.by, { title: strings.when, align: 'right' }]}
+        head={[strings.command, strings.state, strings.timeline, strings.by, right(strings.when)]}
         rows={commands.data?.data.map((command) => {
           const { word, severity } = commandLabels[command.state]
           return {

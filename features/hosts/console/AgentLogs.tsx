@@ -6,7 +6,7 @@ import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { downloadByTicket } from '@portcullis/platform/console/ui/download.ts'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
 import { Note, Quiet, Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
-import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
+import { right, SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { tell, tellFailure } from '@portcullis/platform/console/ui/tell.ts'
 import { useState } from 'react'
@@ -59,7 +59,7 @@ export const AgentLogs = ({ agent, reread }: { agent: AgentDetail; reread: () =>
       {session.may('debuglogs:read') ? (
         <SmallTable
           label={strings.debugLogs}
-          head={[strings.received, { title: strings.size, align: 'right' }, { title: '', align: 'right' }]}
+          head={[strings.received, right(strings.size), right('')]}
           rows={agent.debugLogs.map(({ id, collectedAt, size }) => ({
             key: id,
             cells: [

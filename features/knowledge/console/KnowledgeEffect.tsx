@@ -4,7 +4,7 @@ import { findingOf } from '@portcullis/platform/console/ui/findings.ts'
 import { Icon, kindIcon } from '@portcullis/platform/console/ui/icons.tsx'
 import { Quiet, Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
-import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
+import { right, SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Link } from '@tanstack/react-router'
 import { strings } from './strings.ts'
 
@@ -47,13 +47,7 @@ export const KnowledgeEffect = ({ effect }: { effect: Effect | undefined }) => (
     {effect !== undefined && effect.data.length === 0 ? null : (
       <SmallTable
         label={strings.changedVerdicts}
-        head={[
-          strings.device,
-          strings.before,
-          strings.after,
-          { title: strings.hosts, align: 'right' },
-          { title: strings.devices, align: 'right' },
-        ]}
+        head={[strings.device, strings.before, strings.after, right(strings.hosts), right(strings.devices)]}
         rows={effect?.data.map((row) => ({
           key: row.fingerprint,
           cells: [

@@ -20,7 +20,7 @@ import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
 import { Note, Panel, Row, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { SettingsPage } from '@portcullis/platform/console/ui/SettingsPage.tsx'
-import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
+import { right, SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
@@ -225,13 +225,7 @@ const Candidate = ({ candidate, effect, canWrite, apply }: CandidateProps) => (
 const Files = ({ data }: { data: Data | undefined }) => (
   <SmallTable
     label={strings.activeFiles}
-    head={[
-      strings.content,
-      strings.version,
-      { title: strings.entries, align: 'right' },
-      { title: strings.size, align: 'right' },
-      strings.from,
-    ]}
+    head={[strings.content, strings.version, right(strings.entries), right(strings.size), strings.from]}
     rows={data?.files.map(({ name, version, entries, bytes, source }) => ({
       key: name,
       cells: [
@@ -295,7 +289,7 @@ export const KnowledgePage = () => {
               )}
             </FileButton>
           ) : null}
-          <MoreMenu label={strings.more} curl={() => curlOf(window.location.origin, getKnowledge)} />
+          <MoreMenu label={strings.more} curl={() => curlOf(getKnowledge)} />
         </>
       }
     >

@@ -3,7 +3,7 @@ import { policyActivity, type ResponseOf } from '@portcullis/contract'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Note, Panel, Quiet, Row, Skeleton, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
-import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
+import { right, SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
 import { Link } from '@tanstack/react-router'
 import { type CSSProperties, useEffect, useId, useState } from 'react'
@@ -109,11 +109,7 @@ const Plot = ({ bars }: { bars: readonly Day[] }) => {
 const AsTable = ({ bars }: { bars: readonly Day[] }) => (
   <SmallTable
     label={strings.activity}
-    head={[
-      strings.dayAxis,
-      { title: strings.attachmentsAxis, align: 'right' },
-      { title: strings.blocked, align: 'right' },
-    ]}
+    head={[strings.dayAxis, right(strings.attachmentsAxis), right(strings.blocked)]}
     rows={bars.toReversed().map(({ day, attachments, blocked }) => ({
       key: day,
       cells: [

@@ -162,10 +162,7 @@ export const SimulatorPage = () => {
       title={strings.simulator}
       counts={counts}
       actions={
-        <MoreMenu
-          label={strings.more}
-          curl={() => curlOf(window.location.origin, getPolicyTest, { query: { ...query, PageSize: 100 } })}
-        />
+        <MoreMenu label={strings.more} curl={() => curlOf(getPolicyTest, { query: { ...query, PageSize: 100 } })} />
       }
       filters={
         <Stack gap={8}>

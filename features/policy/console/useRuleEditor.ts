@@ -59,11 +59,10 @@ const useRuleRequests = ({ rule, isGrant }: Subject) => {
     remove: (id: string, reason: string): Promise<{ version: number }> =>
       api.call(deletePolicyRule, { params: { id }, query: asReason(reason) }),
     curl: (draft: RuleDraft): string => {
-      const { origin } = window.location
       const body = bodyOf(draft, isGrant)
       return rule === null
-        ? curlOf(origin, createPolicyRule, { body })
-        : curlOf(origin, updatePolicyRule, { params: { id: rule.id }, body })
+        ? curlOf(createPolicyRule, { body })
+        : curlOf(updatePolicyRule, { params: { id: rule.id }, body })
     },
   }
 }

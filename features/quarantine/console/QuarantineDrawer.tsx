@@ -123,10 +123,7 @@ const Body = ({ name }: { name: string }) => {
             <DeviceText value={data.hostIdentifier} />
           </PlainLink>
         </h2>
-        <MoreMenu
-          label={strings.moreActions}
-          curl={() => curlOf(window.location.origin, listQuarantines, { query: { uuid: data.uuid } })}
-        />
+        <MoreMenu label={strings.moreActions} curl={() => curlOf(listQuarantines, { query: { uuid: data.uuid } })} />
       </SidePanelHead>
       <Stack grow gap={16} pad="4px 16px 16px" scroll>
         <Row wrap small>

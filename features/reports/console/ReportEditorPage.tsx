@@ -49,8 +49,8 @@ const useSchedule = (id: string | null, start: Draft) => {
     save,
     curl: () =>
       id === null
-        ? curlOf(window.location.origin, addReportSchedule, { body: inputOf(draft) })
-        : curlOf(window.location.origin, updateReportSchedule, { params: { id }, body: inputOf(draft) }),
+        ? curlOf(addReportSchedule, { body: inputOf(draft) })
+        : curlOf(updateReportSchedule, { params: { id }, body: inputOf(draft) }),
   }
 }
 

@@ -50,7 +50,7 @@ export const ReportsPage = () => {
           actions={
             <>
               {canWrite && !isEmpty ? fresh : null}
-              <MoreMenu label={strings.more} curl={() => curlOf(window.location.origin, listReportSchedules)} />
+              <MoreMenu label={strings.more} curl={() => curlOf(listReportSchedules)} />
             </>
           }
         >

@@ -91,10 +91,7 @@ const Body = ({ id }: { id: string }) => {
             {strings.download}
           </Button>
         ) : null}
-        <MoreMenu
-          label={strings.moreActions}
-          curl={() => curlOf(window.location.origin, reportRunFile, { params: { id } })}
-        />
+        <MoreMenu label={strings.moreActions} curl={() => curlOf(reportRunFile, { params: { id } })} />
       </Row>
       {run.error === '' ? null : (
         <Notice tone="red" role="note">

@@ -5,7 +5,7 @@ import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
 import { Quiet, Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
-import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
+import { right, SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { Link } from '@tanstack/react-router'
 import { cadenceText, resultOf, targetText } from './labels.ts'
@@ -48,7 +48,7 @@ const Actions = ({ schedule, remove }: RowProps) => {
         label={strings.moreOf({ name: schedule.name })}
         curl={() => {
           const { id: _id, owner: _o, problem: _p, nextRunAt: _n, updatedAt: _u, lastRun: _l, ...body } = schedule
-          return curlOf(window.location.origin, addReportSchedule, { body })
+          return curlOf(addReportSchedule, { body })
         }}
       >
         <Menu.Item
@@ -90,14 +90,7 @@ export interface SchedulesTableProps {
 export const SchedulesTable = ({ schedules, canWrite, remove }: SchedulesTableProps) => (
   <SmallTable
     label={strings.schedules}
-    head={[
-      strings.report,
-      strings.runs,
-      strings.recipients,
-      strings.nextRun,
-      strings.lastRun,
-      { title: '', align: 'right' },
-    ]}
+    head={[strings.report, strings.runs, strings.recipients, strings.nextRun, strings.lastRun, right('')]}
     rows={schedules?.map((schedule) => ({
       key: schedule.id,
       quiet: !schedule.isEnabled,

@@ -18,7 +18,7 @@ import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import { armingText } from '@portcullis/platform/console/ui/policy/labels.ts'
 import { SettingsPage } from '@portcullis/platform/console/ui/SettingsPage.tsx'
-import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
+import { right, SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
@@ -55,12 +55,12 @@ const Plan = ({ plan, isStale }: { plan: RolloutPlan | undefined; isStale: boole
       label={strings.rings}
       head={[
         strings.ring,
-        { title: strings.hosts, align: 'right' },
-        { title: strings.ready, align: 'right' },
-        { title: strings.disconnected, align: 'right' },
-        { title: strings.noChangeNeeded, align: 'right' },
-        { title: strings.unsupported, align: 'right' },
-        { title: strings.predictedBlocks, align: 'right' },
+        right(strings.hosts),
+        right(strings.ready),
+        right(strings.disconnected),
+        right(strings.noChangeNeeded),
+        right(strings.unsupported),
+        right(strings.predictedBlocks),
         strings.reason,
       ]}
       rows={plan?.rings.map((ring, index) => ({
@@ -103,7 +103,7 @@ const Plan = ({ plan, isStale }: { plan: RolloutPlan | undefined; isStale: boole
             strings.ready,
             strings.enforcement,
             strings.lastSeen,
-            { title: strings.predictedBlocks, align: 'right' },
+            right(strings.predictedBlocks),
           ]}
           rows={plan.hosts.map((host) => ({
             key: host.uuid,
@@ -180,7 +180,7 @@ const useNewRollout = () => {
     hosts,
     stored,
     start,
-    curl: () => curlOf(window.location.origin, startRollout, { body: input }),
+    curl: () => curlOf(startRollout, { body: input }),
   }
 }
 

@@ -197,7 +197,7 @@ const Head = ({ rollout: data }: { rollout: Rollout }) => {
             user: <DeviceText key="user" value={data.createdBy} />,
           })}
         </Quiet>
-        <MoreMenu label={strings.more} curl={() => curlOf(window.location.origin, getRollout, { params: { id } })} />
+        <MoreMenu label={strings.more} curl={() => curlOf(getRollout, { params: { id } })} />
       </Row>
       {data.reason === '' ? null : (
         <Text as="p" tone="red">

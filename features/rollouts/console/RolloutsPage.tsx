@@ -8,7 +8,7 @@ import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
 import { LinkButton } from '@portcullis/platform/console/ui/LinkButton.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { SettingsPage } from '@portcullis/platform/console/ui/SettingsPage.tsx'
-import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
+import { right, SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
@@ -34,7 +34,7 @@ export const RolloutsPage = () => {
               {strings.newRollout}
             </LinkButton>
           ) : null}
-          <MoreMenu label={strings.more} curl={() => curlOf(window.location.origin, listRollouts)} />
+          <MoreMenu label={strings.more} curl={() => curlOf(listRollouts)} />
         </>
       }
     >
@@ -46,8 +46,8 @@ export const RolloutsPage = () => {
           strings.action,
           strings.state,
           strings.ring,
-          { title: strings.hosts, align: 'right' },
-          { title: strings.failed, align: 'right' },
+          right(strings.hosts),
+          right(strings.failed),
           strings.started,
           strings.by,
         ]}

@@ -8,7 +8,7 @@ import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Facts } from '@portcullis/platform/console/ui/Facts.tsx'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
 import { Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
-import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
+import { right, SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { tell, tellFailure } from '@portcullis/platform/console/ui/tell.ts'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
@@ -101,13 +101,7 @@ export const BackupsCard = () => {
       {current === undefined ? null : <Running run={current} />}
       <SmallTable
         label={strings.backupRuns}
-        head={[
-          strings.started,
-          strings.state,
-          { title: strings.size, align: 'right' },
-          strings.verified,
-          strings.backupFileOrProblem,
-        ]}
+        head={[strings.started, strings.state, right(strings.size), strings.verified, strings.backupFileOrProblem]}
         rows={runs.map((run) => ({
           key: run.id,
           quiet: run.state === 'completed' && !run.isStored,

@@ -27,10 +27,7 @@ export const FormFoot = ({ group, formId, body, busy, isDirty, isStored, status,
   return (
     <SaveBar status={status}>
       {operation === undefined ? null : (
-        <MoreMenu
-          label={strings.moreActions}
-          curl={() => curlOf(window.location.origin, operation, { body: shownBody(body) })}
-        />
+        <MoreMenu label={strings.moreActions} curl={() => curlOf(operation, { body: shownBody(body) })} />
       )}
       {isDirty ? (
         <Button variant="default" onClick={discard}>

@@ -88,9 +88,7 @@ export const HistoryList = ({ prefix }: { prefix: string }) => {
             ) : null}
           </Row>
         }
-        tools={
-          <MoreMenu label={strings.moreActions} curl={() => curlOf(window.location.origin, configHistory, query)} />
-        }
+        tools={<MoreMenu label={strings.moreActions} curl={() => curlOf(configHistory, query)} />}
       />
       <Modal
         opened={target !== null}

@@ -88,7 +88,7 @@ export const LicenceForm = ({ isHeld, onChanged }: LicenceFormProps) => {
         </Button>
         <MoreMenu
           label={strings.moreActions}
-          curl={() => curlOf(window.location.origin, addOrUpdateLicense, { body: { LICENSE_KEY: '$LICENSE_KEY' } })}
+          curl={() => curlOf(addOrUpdateLicense, { body: { LICENSE_KEY: '$LICENSE_KEY' } })}
         />
         <Quiet small role="status">
           {status}

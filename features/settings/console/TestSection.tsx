@@ -105,7 +105,7 @@ export const TestSection = ({ group, test, body, start, errorOf, touch }: TestSe
           <MoreMenu
             label={strings.moreActions}
             curl={() =>
-              curlOf(window.location.origin, definition.operation, {
+              curlOf(definition.operation, {
                 body: shownBody({
                   ...values,
                   ...Object.fromEntries(

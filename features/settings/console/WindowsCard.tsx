@@ -13,7 +13,7 @@ import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
-import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
+import { right, SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { tell, tellFailure } from '@portcullis/platform/console/ui/tell.ts'
 import { keepPreviousData } from '@tanstack/react-query'
@@ -30,12 +30,7 @@ const maxBytes = 64 * 1024
 const Builds = ({ builds, hostsUnverified }: Enforcement) => (
   <SmallTable
     label={strings.windowsTitle}
-    head={[
-      strings.windowsBuild,
-      { title: strings.hosts, align: 'right' },
-      { title: strings.armed, align: 'right' },
-      { title: strings.windowsLimit, align: 'right' },
-    ]}
+    head={[strings.windowsBuild, right(strings.hosts), right(strings.armed), right(strings.windowsLimit)]}
     rows={builds.map(({ build, agents, armed, isVerified }) => ({
       key: build ?? '',
       cells: [

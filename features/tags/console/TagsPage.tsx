@@ -11,7 +11,7 @@ import { Note, Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import { SettingsPage } from '@portcullis/platform/console/ui/SettingsPage.tsx'
-import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
+import { right, SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { tell, tellFailure } from '@portcullis/platform/console/ui/tell.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
@@ -75,12 +75,7 @@ const hostsOf = (tag: Tag): string => `/agents?Hashtags=${encodeURIComponent(tag
 const TagsTable = ({ tags, empty, remove }: TagsTableProps) => (
   <SmallTable
     label={strings.tags}
-    head={[
-      strings.tag,
-      { title: strings.hosts, align: 'right' },
-      { title: strings.devices, align: 'right' },
-      { title: '', align: 'right' },
-    ]}
+    head={[strings.tag, right(strings.hosts), right(strings.devices), right('')]}
     rows={tags?.slice(0, drawn).map((tag) => ({
       key: tag.name,
       href: hostsOf(tag),
@@ -128,7 +123,7 @@ export const TagsPage = () => {
       title={strings.tags}
       intro={strings.intro}
       actions={
-        <MoreMenu label={strings.more} curl={() => curlOf(window.location.origin, getHashtags)}>
+        <MoreMenu label={strings.more} curl={() => curlOf(getHashtags)}>
           <Menu.Item
             leftSection={<Icon name="download" />}
             onClick={() => void api.download(exportTags).then(saveFile, tellFailure)}

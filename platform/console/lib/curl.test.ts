@@ -8,7 +8,7 @@ const post = { method: 'POST', path: '/prime/webui/tags/{id}' } as AnyOperation
 
 describe('a call as curl', () => {
   it('contains no token of the session', () => {
-    expect(curlOf('https://host', { method: 'GET', path: '/a' } as AnyOperation)).toBe(
+    expect(curlOf({ method: 'GET', path: '/a' } as AnyOperation, {}, 'https://host')).toBe(
       `curl -sS -H "Authorization: Bearer $PORTCULLIS_TOKEN" 'https://host/a'`,
     )
   })
@@ -18,7 +18,7 @@ describe('a call as curl', () => {
     const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }).filter((value) => !value.includes('\0'))
     fc.assert(
       fc.property(text, text, (id, value) => {
-        const command = curlOf('https://host', post, { params: { id }, body: { value } } as never)
+        const command = curlOf(post, { params: { id }, body: { value } } as never, 'https://host')
         const shown = execFileSync('sh', ['-c', `curl() { for one; do printf '%s\\0' "$one"; done; }; ${command}`], {
           env: { PORTCULLIS_TOKEN: 'T' },
         })

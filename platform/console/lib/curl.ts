@@ -5,9 +5,9 @@ const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 
 /** Returns a call as a shell command. The token is a variable: a copied command must not contain a session. */
 export const curlOf = <O extends AnyOperation>(
-  origin: string,
   operation: O,
   input: Partial<CallInput<O>> = {},
+  origin = window.location.origin,
 ): string => {
   const parts = ['curl -sS']
   if (operation.method !== 'GET') parts.push(`-X ${operation.method}`)

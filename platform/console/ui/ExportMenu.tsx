@@ -110,7 +110,7 @@ export const ExportListsMenu = ({ lists }: { lists: readonly ExportedList[] }) =
           onClick={() => {
             const [list] = lists
             if (list === undefined || first === undefined) return
-            void copyText(curlOf(window.location.origin, first.operation, inputOf(list)), strings.command)
+            void copyText(curlOf(first.operation, inputOf(list)), strings.command)
           }}
         >
           {strings.copyAsCurl}

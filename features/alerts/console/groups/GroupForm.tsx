@@ -82,7 +82,7 @@ export const GroupForm = ({ group }: { group: NotificationGroup }) => {
               const { secret, ...webhook } = change.channels?.webhook ?? {}
               // A secret never goes to the clipboard with a command.
               const shown = secret === undefined ? webhook : { ...webhook, secret: secret === '' ? '' : '$SECRET' }
-              return curlOf(window.location.origin, updateNotificationGroup, {
+              return curlOf(updateNotificationGroup, {
                 body: {
                   id: group.id,
                   ...change,

@@ -206,10 +206,7 @@ const Body = ({ id, list, line: listed, canDismiss, pin, decide, dismiss }: Omit
         <h2>
           <DeviceText value={line?.title ?? data.title} />
         </h2>
-        <MoreMenu
-          label={strings.moreActions}
-          curl={() => curlOf(window.location.origin, getNotice, { params: { id } })}
-        />
+        <MoreMenu label={strings.moreActions} curl={() => curlOf(getNotice, { params: { id } })} />
       </SidePanelHead>
       <DrawerBody>
         {line === null ? null : <LineHead {...{ line, canDismiss, pin, decide, dismiss }} />}

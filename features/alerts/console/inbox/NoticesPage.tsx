@@ -70,12 +70,12 @@ export const NoticesPage = () => {
             label={strings.more}
             curl={() =>
               [
-                curlOf(window.location.origin, countNotices),
+                curlOf(countNotices),
                 list === 'risk'
-                  ? curlOf(window.location.origin, listRiskNotices, {
+                  ? curlOf(listRiskNotices, {
                       query: { ...riskQueryOf(view.state), sortBy: riskOrderOf(view.state.sort) },
                     })
-                  : curlOf(window.location.origin, listHealthNotices),
+                  : curlOf(listHealthNotices),
               ].join('\n')
             }
           />

@@ -72,10 +72,7 @@ export const InsightsPage = () => {
               {strings.reload}
             </Button>
           ) : null}
-          <MoreMenu
-            label={strings.more}
-            curl={() => curlOf(window.location.origin, insightSources[chosen.id].operation)}
-          >
+          <MoreMenu label={strings.more} curl={() => curlOf(insightSources[chosen.id].operation)}>
             <ReportItems list={reported[chosen.id]} />
           </MoreMenu>
         </Row>

@@ -111,7 +111,7 @@ export const useBulkAction = ({ action, hosts, close, onDone }: BulkActionProps)
       count > 0 &&
       (!needsReason || reason.trim() !== '') &&
       (!mustType || typed.replaceAll(/\D/g, '') === String(count)),
-    curl: () => curlOf(window.location.origin, runBulk, { body: order }),
+    curl: () => curlOf(runBulk, { body: order }),
   }
 }
 

@@ -9,7 +9,7 @@ import { Row, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import { SettingsPage } from '@portcullis/platform/console/ui/SettingsPage.tsx'
-import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
+import { right, SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { useNow } from '@portcullis/platform/console/ui/useNow.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
@@ -142,15 +142,7 @@ const AccountsTable = ({ accounts, rights, actions, chosen, choose, change }: Ac
   return (
     <SmallTable
       label={strings.accounts}
-      head={[
-        '',
-        strings.user,
-        strings.profile,
-        strings.signInMethod,
-        strings.state,
-        strings.lastSignIn,
-        { title: ' ', align: 'right' },
-      ]}
+      head={['', strings.user, strings.profile, strings.signInMethod, strings.state, strings.lastSignIn, right(' ')]}
       rows={accounts?.map((account) => ({
         key: account.userName,
         href: rights.mayChange(account) ? accountAddress(account) : undefined,
@@ -227,7 +219,7 @@ export const AccountsPage = () => {
               {strings.createAccount}
             </Button>
           ) : null}
-          <MoreMenu label={strings.more} curl={() => curlOf(window.location.origin, getAllUsers)} />
+          <MoreMenu label={strings.more} curl={() => curlOf(getAllUsers)} />
         </>
       }
     >

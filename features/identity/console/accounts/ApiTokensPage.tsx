@@ -10,7 +10,7 @@ import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
 import { Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { SettingsPage } from '@portcullis/platform/console/ui/SettingsPage.tsx'
-import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
+import { right, SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
@@ -75,7 +75,7 @@ export const ApiTokensPage = () => {
           <Button size="compact-sm" leftSection={<Icon name="plus" size={14} />} onClick={() => setMaking(true)}>
             {strings.createToken}
           </Button>
-          <MoreMenu label={strings.more} curl={() => curlOf(window.location.origin, listApiTokens)} />
+          <MoreMenu label={strings.more} curl={() => curlOf(listApiTokens)} />
         </>
       }
     >
@@ -95,7 +95,7 @@ export const ApiTokensPage = () => {
           strings.state,
           strings.expires,
           strings.lastUsed,
-          { title: '', align: 'right' },
+          right(''),
         ]}
         rows={tokens.data?.map((token) => ({
           key: token.id,

@@ -7,7 +7,7 @@ import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { SettingsPage } from '@portcullis/platform/console/ui/SettingsPage.tsx'
-import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
+import { right, SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { tell, tellFailure } from '@portcullis/platform/console/ui/tell.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
@@ -31,12 +31,12 @@ export const SessionsPage = () => {
     <SettingsPage
       title={strings.sessions}
       intro={strings.sessionsIntro}
-      actions={<MoreMenu label={strings.more} curl={() => curlOf(window.location.origin, listSessions)} />}
+      actions={<MoreMenu label={strings.more} curl={() => curlOf(listSessions)} />}
     >
       <ErrorState query={sessions} inline />
       <SmallTable
         label={strings.sessions}
-        head={[strings.ipAddress, strings.browser, strings.signedIn, strings.lastUsed, { title: '', align: 'right' }]}
+        head={[strings.ipAddress, strings.browser, strings.signedIn, strings.lastUsed, right('')]}
         rows={sessions.data?.map((one) => ({
           key: one.id,
           cells: [

@@ -67,7 +67,7 @@ export const useInbox = (isIdle: boolean, decided: string | null) => {
     changes: shown === null || latest === undefined ? 0 : changesBetween(shown, latest),
     showLatest,
     setPointerInside,
-    curl: () => curlOf(window.location.origin, policyApprovals, query),
+    curl: () => curlOf(policyApprovals, query),
   }
 }
 

@@ -44,7 +44,6 @@ export const useList = <O extends AnyOperation>(
     [filters, search, sort, spec, fixed],
   )
   const source = useMemo(() => listSource(api, operation, query, idOf), [api, operation, query, idOf])
-  const curl = () =>
-    curlOf<AnyOperation>(window.location.origin, operation, { query: { ...query, PageSize: copiedRows } })
+  const curl = () => curlOf<AnyOperation>(operation, { query: { ...query, PageSize: copiedRows } })
   return { view, query, source, counts, setCounts, curl }
 }

@@ -137,11 +137,7 @@ export const useDecision = (subject: DecideSubject, start: DecideStart, close: (
       setBusy(false)
     }
   }
-  const curl = () => {
-    const { origin } = window.location
-    if (isOnHosts) return curlOf(origin, decideDevices, { body: onHosts })
-    return curlOf(origin, createPolicyRule, { body })
-  }
+  const curl = () => (isOnHosts ? curlOf(decideDevices, { body: onHosts }) : curlOf(createPolicyRule, { body }))
   return { ...draft, rules, busy, failure, isStored: isStoredRequest(failure), run, curl }
 }
 

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import type { MfaState } from '@portcullis/contract'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
-import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
+import { right, SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { strings } from '../strings.ts'
 
@@ -11,7 +11,7 @@ export type Passkey = MfaState['passkeys'][number]
 export const Passkeys = ({ passkeys, remove }: { passkeys: Passkey[]; remove: (passkey: Passkey) => void }) => (
   <SmallTable
     label={strings.passkeys}
-    head={[strings.name, strings.added, strings.lastUsed, { title: '', align: 'right' }]}
+    head={[strings.name, strings.added, strings.lastUsed, right('')]}
     rows={passkeys.map((passkey) => ({
       key: passkey.id,
       cells: [
