@@ -1,6 +1,7 @@
 import { type ConnectionInput, type ConnectionTest, readConnectionTest, testConnection } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
-import { useCallback, useEffect, useRef, useState } from 'react'
+import { useTest } from '@portcullis/platform/console/ui/steps/useTest.ts'
+import { useCallback } from 'react'
 
 // Milliseconds between requests, while a person watches the test.
 const askAgain = 500
@@ -8,28 +9,14 @@ const askAgain = 500
 /** Tests a connection and follows the test until it is done, another one starts or the form closes. */
 export const useConnectionTest = () => {
   const { api } = useServices()
-  const [test, setTest] = useState<ConnectionTest | null>(null)
-  const [failure, setFailure] = useState<unknown>(null)
-  const [busy, setBusy] = useState(false)
-  const under = useRef<AbortController | null>(null)
+  const { result: test, setResult: setTest, failure, busy, start: run, stop: halt } = useTest<ConnectionTest>()
   const stop = useCallback(() => {
-    under.current?.abort()
-    under.current = null
-    setBusy(false)
+    halt()
     setTest((old) => (old?.state === 'done' ? old : null))
-  }, [])
-  useEffect(() => () => under.current?.abort(), [])
-
+  }, [halt, setTest])
   const start = useCallback(
-    async (body: ConnectionInput) => {
-      under.current?.abort()
-      const control = new AbortController()
-      under.current = control
-      const { signal } = control
-      setBusy(true)
-      setFailure(null)
-      setTest(null)
-      try {
+    (body: ConnectionInput) =>
+      run(async (signal) => {
         let now = await api.call(testConnection, { body, signal })
         while (!signal.aborted) {
           setTest(now)
@@ -38,13 +25,8 @@ export const useConnectionTest = () => {
           if (signal.aborted) return
           now = await api.call(readConnectionTest, { params: { id: now.id }, signal })
         }
-      } catch (reason) {
-        if (!signal.aborted) setFailure(reason)
-      } finally {
-        if (under.current === control) setBusy(false)
-      }
-    },
-    [api],
+      }),
+    [api, run, setTest],
   )
   return { test, failure, busy, start, stop }
 }

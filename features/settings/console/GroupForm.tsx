@@ -1,12 +1,15 @@
 import type { ConfigMap } from '@portcullis/contract'
+import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { LeaveGuard } from '@portcullis/platform/console/ui/form/LeaveGuard.tsx'
+import { SaveBar } from '@portcullis/platform/console/ui/form/SaveBar.tsx'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
 import { Columns, Note, Notice, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { type ReactNode, useId, useRef } from 'react'
-import { differencesOf, itemsOf, sectionsOf, shownText, textsAfter } from './draft.ts'
-import { FormFoot } from './FormFoot.tsx'
+import { differencesOf, itemsOf, sectionsOf, shownBody, shownText, textsAfter } from './draft.ts'
+import { saveOperations } from './operations.ts'
 import type { SettingPage } from './pages.ts'
 import { SaveDialog } from './SaveDialog.tsx'
 import { SettingField } from './SettingField.tsx'
@@ -53,6 +56,7 @@ export const GroupForm = ({ page, stored, preview, hint }: GroupFormProps) => {
   const entry = useGroupForm(page, stored, form)
   const { edits, body, failure, isDirty, isAtField } = entry
   const texts = textsAfter(group, stored, edits)
+  const operation = saveOperations[group]
   const pending = isAtField ? strings.notSaved : isDirty ? strings.unsaved : ''
 
   return (
@@ -107,10 +111,13 @@ export const GroupForm = ({ page, stored, preview, hint }: GroupFormProps) => {
       ) : null}
       {failure === null || isAtField ? null : <ErrorState failure={failure} resend={() => void entry.store()} inline />}
       {canWrite ? (
-        <FormFoot
-          group={group}
+        <SaveBar
+          menu={
+            operation === undefined ? null : (
+              <MoreMenu label={strings.moreActions} curl={() => curlOf(operation, { body: shownBody(body) })} />
+            )
+          }
           formId={formId}
-          body={body}
           busy={entry.busy}
           isDirty={isDirty}
           isStored={entry.isStored}

@@ -1,12 +1,10 @@
 import { Button, PasswordInput, TextInput } from '@mantine/core'
 import type { ConfigGroupName } from '@portcullis/contract'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
-import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { faultsOfTest } from '@portcullis/platform/console/ui/form/focus-field.ts'
 import { Columns, Note, Panel, Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
-import { SeverityLine, SeverityShape } from '@portcullis/platform/console/ui/SeverityTag.tsx'
-import { StepList } from '@portcullis/platform/console/ui/steps/StepList.tsx'
+import { TestOutcome } from '@portcullis/platform/console/ui/steps/TestOutcome.tsx'
 import { useEffect, useRef, useState } from 'react'
 import { shownBody, withLabels } from './draft.ts'
 import { LastUse } from './LastUse.tsx'
@@ -26,36 +24,6 @@ export interface TestSectionProps {
   touch: (name: string) => void
 }
 
-/** The progress and the result of the test. */
-const Outcome = ({ test: { result, failure, busy } }: Pick<TestSectionProps, 'test'>) => (
-  <Stack aria-live="polite" gap={10}>
-    {busy ? <StepList steps={[{ key: 'run', words: strings.testing, state: 'running' }]} /> : null}
-    {failure === null ? null : faultyItems(failure).length > 0 ? (
-      <SeverityLine severity="amber" small>
-        <span>{strings.notTested({ count: faultyItems(failure).length })}</span>
-      </SeverityLine>
-    ) : (
-      <ErrorState failure={failure} inline />
-    )}
-    {result === null ? null : (
-      <>
-        <StepList
-          steps={result.steps.map(({ step, ok, message }, index) => ({
-            key: `${index}`,
-            words: step,
-            state: ok ? 'done' : 'failed',
-            seen: withLabels(message),
-          }))}
-        />
-        <Row as="p" align="baseline" small>
-          {result.ok ? null : <SeverityShape severity="amber" />}
-          <strong>{result.ok ? strings.testPassed : strings.testFailed}</strong>
-        </Row>
-      </>
-    )}
-  </Stack>
-)
-
 /** Tests the entered values: shows each step with its result and remedy, and the last use. */
 export const TestSection = ({ group, test, body, start, errorOf, touch }: TestSectionProps) => {
   const [given, setGiven] = useState<Record<string, string>>({})
@@ -70,6 +38,7 @@ export const TestSection = ({ group, test, body, start, errorOf, touch }: TestSe
   if (definition === undefined) return null
   const values = { ...body, ...Object.fromEntries(Object.entries(given).filter(([, text]) => text !== '')) }
   const isDirty = Object.keys(body).length > 0
+  const faulty = faultyItems(test.failure).length
   const field = ({ name, label, description, isSecret }: TestField) => {
     const frame = {
       name,
@@ -134,7 +103,14 @@ export const TestSection = ({ group, test, body, start, errorOf, touch }: TestSe
           <Columns template="repeat(2, minmax(0, 270px))">{definition.fields.map(field)}</Columns>
         )}
       </Stack>
-      <Outcome test={test} />
+      <TestOutcome
+        busy={busy}
+        result={result}
+        failure={test.failure}
+        atFields={faulty === 0 ? null : strings.notTested({ count: faulty })}
+        gap={10}
+        shown={withLabels}
+      />
     </Panel>
   )
 }

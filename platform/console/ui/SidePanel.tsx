@@ -14,8 +14,6 @@ export interface SidePanelProps {
   close: () => void
   /** Uses most of the page, for content with two columns. */
   isWide?: boolean
-  /** Further tools next to the close button. */
-  tools?: ReactNode
   children: ReactNode
 }
 
@@ -23,7 +21,7 @@ export interface SidePanelProps {
  * The drawer of a row. It overlays the right of the list, so that no row moves, and the list stays usable: `j` and `k` move
  * through it while the drawer is open.
  */
-export const SidePanel = ({ label, fullPage, close, isWide = false, tools, children }: SidePanelProps) => {
+export const SidePanel = ({ label, fullPage, close, isWide = false, children }: SidePanelProps) => {
   const router = useRouter()
   const panel = useRef<HTMLElement>(null)
   useEffect(() => {
@@ -43,7 +41,6 @@ export const SidePanel = ({ label, fullPage, close, isWide = false, tools, child
   return (
     <aside ref={panel} className={classes.panel} data-wide={isWide || undefined} aria-label={label} tabIndex={-1}>
       <div className={classes.tools}>
-        {tools}
         {fullPage === undefined ? null : (
           <ActionIcon
             component="a"

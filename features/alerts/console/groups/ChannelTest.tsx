@@ -1,9 +1,7 @@
 import { Button } from '@mantine/core'
 import type { Channel } from '@portcullis/contract'
-import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Quiet, Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
-import { SeverityLine, SeverityShape } from '@portcullis/platform/console/ui/SeverityTag.tsx'
-import { StepList } from '@portcullis/platform/console/ui/steps/StepList.tsx'
+import { TestOutcome } from '@portcullis/platform/console/ui/steps/TestOutcome.tsx'
 import { faultsOfFailure } from './draft.ts'
 import { strings } from './strings.ts'
 import type { GroupDraft } from './useGroupDraft.ts'
@@ -25,32 +23,13 @@ export const ChannelTest = ({ channel, entry }: { channel: Channel; entry: Group
         )}
         <Quiet small>{strings.testHelp}</Quiet>
       </Row>
-      <Stack aria-live="polite" gap={8}>
-        {test?.busy === true ? <StepList steps={[{ key: 'run', words: strings.testing, state: 'running' }]} /> : null}
-        {test === null || test.failure === null ? null : Object.keys(faultsOfFailure(test.failure)).length > 0 ? (
-          <SeverityLine severity="amber" small>
-            <span>{strings.notTested}</span>
-          </SeverityLine>
-        ) : (
-          <ErrorState failure={test.failure} inline />
-        )}
-        {test === null || test.result === null ? null : (
-          <>
-            <StepList
-              steps={test.result.steps.map(({ step, ok, message }, index) => ({
-                key: `${index}`,
-                words: step,
-                state: ok ? 'done' : 'failed',
-                seen: message,
-              }))}
-            />
-            <Row as="p" align="baseline" small>
-              {test.result.ok ? null : <SeverityShape severity="amber" />}
-              <strong>{test.result.ok ? strings.testPassed : strings.testFailed}</strong>
-            </Row>
-          </>
-        )}
-      </Stack>
+      <TestOutcome
+        busy={test?.busy === true}
+        result={test?.result ?? null}
+        failure={test?.failure ?? null}
+        atFields={Object.keys(faultsOfFailure(test?.failure)).length > 0 ? strings.notTested : null}
+        gap={8}
+      />
     </Stack>
   )
 }

@@ -1,4 +1,4 @@
-import { Button, Switch } from '@mantine/core'
+import { Switch } from '@mantine/core'
 import { type NotificationGroup, updateNotificationGroup } from '@portcullis/contract'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
@@ -75,31 +75,28 @@ export const GroupForm = ({ group }: { group: NotificationGroup }) => {
                   ? strings.unsaved
                   : ''
           }
-        >
-          <MoreMenu
-            label={strings.moreActions}
-            curl={() => {
-              const { secret, ...webhook } = change.channels?.webhook ?? {}
-              // A secret never goes to the clipboard with a command.
-              const shown = secret === undefined ? webhook : { ...webhook, secret: secret === '' ? '' : '$SECRET' }
-              return curlOf(updateNotificationGroup, {
-                body: {
-                  id: group.id,
-                  ...change,
-                  ...(change.channels === undefined ? {} : { channels: { ...change.channels, webhook: shown } }),
-                },
-              })
-            }}
-          />
-          {isDirty ? (
-            <Button variant="default" onClick={entry.discard}>
-              {strings.discard}
-            </Button>
-          ) : null}
-          <Button type="submit" form={formId} loading={entry.busy}>
-            {strings.save}
-          </Button>
-        </SaveBar>
+          menu={
+            <MoreMenu
+              label={strings.moreActions}
+              curl={() => {
+                const { secret, ...webhook } = change.channels?.webhook ?? {}
+                // A secret never goes to the clipboard with a command.
+                const shown = secret === undefined ? webhook : { ...webhook, secret: secret === '' ? '' : '$SECRET' }
+                return curlOf(updateNotificationGroup, {
+                  body: {
+                    id: group.id,
+                    ...change,
+                    ...(change.channels === undefined ? {} : { channels: { ...change.channels, webhook: shown } }),
+                  },
+                })
+              }}
+            />
+          }
+          formId={formId}
+          busy={entry.busy}
+          isDirty={isDirty}
+          discard={entry.discard}
+        />
       ) : (
         <Note>{strings.readOnly}</Note>
       )}
