@@ -18,7 +18,8 @@ import {
   writeView,
 } from '@portcullis/platform/console/lib/view-state.ts'
 import { createWork } from '@portcullis/platform/console/lib/work.ts'
-import { type Confirmation, ConfirmDialog } from '@portcullis/platform/console/ui/ConfirmDialog.tsx'
+import { ConfirmDialog } from '@portcullis/platform/console/ui/ConfirmDialog.tsx'
+import type { Confirmation } from '@portcullis/platform/console/ui/confirm.ts'
 import { answerConfirms } from '@portcullis/platform/console/ui/confirm.ts'
 import { Why } from '@portcullis/platform/console/ui/device/Why.tsx'
 import { FilterBar } from '@portcullis/platform/console/ui/filters/FilterBar.tsx'

@@ -1,6 +1,6 @@
 import { Bell } from '@portcullis/features/alerts/console/inbox/Bell.tsx'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
-import type { Confirmation } from '@portcullis/platform/console/ui/ConfirmDialog.tsx'
+import type { Confirmation } from '@portcullis/platform/console/ui/confirm.ts'
 import { answerConfirms } from '@portcullis/platform/console/ui/confirm.ts'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
 import { Logo } from '@portcullis/platform/console/ui/Logo.tsx'

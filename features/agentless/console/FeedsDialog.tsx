@@ -8,7 +8,6 @@ import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
-import { tell } from '@portcullis/platform/console/ui/tell.ts'
 import { useState } from 'react'
 import { NewFeed } from './NewFeed.tsx'
 import { strings } from './strings.ts'
@@ -68,11 +67,9 @@ const Body = ({ close }: { close: () => void }) => {
       kind: strings.feedCount,
       consequence: strings.deleteFeedConsequence,
       action: strings.deleteFeed,
-      run: async () => {
-        await api.call(deleteFeed, { params: { id } })
-        tell(strings.feedDeleted)
-        await feeds.refetch()
-      },
+      run: () => api.call(deleteFeed, { params: { id } }),
+      done: strings.feedDeleted,
+      reread: feeds.refetch,
     })
   if (isAdding || replacing !== undefined)
     return (

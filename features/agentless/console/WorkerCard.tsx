@@ -93,7 +93,6 @@ export const WorkerCard = () => {
       names: [name],
       kind: strings.workerCount,
       consequence: strings.stopConsequence,
-      action: strings.stopWorker,
       run: () => activate(false),
     })
   const remove = () =>
@@ -103,11 +102,9 @@ export const WorkerCard = () => {
       kind: strings.workerCount,
       consequence: strings.deleteWorkerConsequence,
       action: strings.delete,
-      run: async () => {
-        await api.call(deleteWorker)
-        tell(strings.workerDeleted)
-        await worker.refetch()
-      },
+      run: () => api.call(deleteWorker),
+      done: strings.workerDeleted,
+      reread: worker.refetch,
     })
 
   return (

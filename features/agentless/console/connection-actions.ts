@@ -38,7 +38,6 @@ export const useConnectionActions = (onDone: () => void) => {
         names: [computerName],
         kind: strings.hostCount,
         consequence: strings.confirmConsequence,
-        action: strings.confirm,
         run: async () => {
           await api.call(updateConnection, { body: { computerName, isConfirmed: true } })
           await done(strings.confirmed)
@@ -51,7 +50,6 @@ export const useConnectionActions = (onDone: () => void) => {
         names: [computerName],
         kind: strings.hostCount,
         consequence: strings.confirmKeyConsequence({ key: hostKeyFingerprint }),
-        action: strings.confirmKey,
         run: async () => {
           const { confirmed } = await api.call(confirmHostKeys, {
             body: { hosts: [{ computerName, hostKeyFingerprint }] },
@@ -73,7 +71,6 @@ export const useConnectionActions = (onDone: () => void) => {
         names,
         kind: strings.hostCount,
         consequence: strings.stopPollingConsequence,
-        action: strings.stopPolling,
         run: async () => {
           const { accepted } = await api.call(unregisterConnections, { body: { computerNames: names } })
           await done(strings.pollStopped({ count: accepted.length }))

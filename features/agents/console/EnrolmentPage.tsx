@@ -12,7 +12,6 @@ import { SettingsPage } from '@portcullis/platform/console/ui/SettingsPage.tsx'
 import { right, SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { TagList } from '@portcullis/platform/console/ui/TagList.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
-import { tell } from '@portcullis/platform/console/ui/tell.ts'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { CommandKeys } from './CommandKeys.tsx'
@@ -35,12 +34,9 @@ export const EnrolmentPage = () => {
       names: [token.name],
       kind: strings.tokenCount,
       consequence: strings.revokeConsequence,
-      action: strings.revokeTitle,
-      run: async () => {
-        await api.call(deleteEnrollmentToken, { params: { id: token.id } })
-        tell(strings.tokenRevoked)
-        await tokens.refetch()
-      },
+      run: () => api.call(deleteEnrollmentToken, { params: { id: token.id } }),
+      done: strings.tokenRevoked,
+      reread: tokens.refetch,
     })
   return (
     <SettingsPage

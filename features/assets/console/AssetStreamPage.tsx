@@ -55,7 +55,6 @@ const Actions = ({ data, reread }: { data: State | undefined; reread: () => void
       names: [strings.inventory],
       kind: strings.replayCount,
       consequence: strings.replayConsequence,
-      action: strings.replayTitle,
       run: async () => {
         const { jobId, assets } = await api.call(replayAll)
         work.follow(jobId)
@@ -69,7 +68,6 @@ const Actions = ({ data, reread }: { data: State | undefined; reread: () => void
       names: [strings.locationCount({ count: left })],
       kind: strings.callCount,
       consequence: strings.locationsConsequence,
-      action: strings.locationsTitle,
       run: async () => {
         const { published } = await api.call(sendMonitorOldLocation)
         tell(strings.locationsPublished({ count: published }))

@@ -37,7 +37,6 @@ export const ConsumersTable = ({ consumers, reread }: ConsumersTableProps) => {
       names: [name],
       kind: strings.consumerCount,
       consequence: strings.forgetConsequence({ position }),
-      action: strings.forgetTitle,
       run: async () => {
         await api.call(forgetAssetConsumer, { params: { kind, name } })
         tell(strings.forgotten({ name }))

@@ -14,7 +14,6 @@ import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { SettingsPage } from '@portcullis/platform/console/ui/SettingsPage.tsx'
 import { right, SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
-import { tell } from '@portcullis/platform/console/ui/tell.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { useQueries } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -65,12 +64,9 @@ export const PackagesPage = () => {
       names: [strings.buildName({ version: one.version, system: buildSystems[one.architecture] })],
       kind: strings.buildCount,
       consequence: strings.withdrawConsequence,
-      action: strings.withdraw,
-      run: async () => {
-        await api.call(withdrawPackage, { params: { id: one.id } })
-        tell(strings.buildWithdrawn)
-        await packages.refetch()
-      },
+      run: () => api.call(withdrawPackage, { params: { id: one.id } }),
+      done: strings.buildWithdrawn,
+      reread: packages.refetch,
     })
 
   return (

@@ -82,11 +82,9 @@ const useDecisions = (reread: () => Promise<unknown>) => {
       kind: strings.requestCount,
       consequence: strings.rejectEffect,
       action: strings.rejectRequest,
-      run: async () => {
-        await api.call(rejectChangeRequest, { params: { id: request.id } })
-        tell(strings.rejectedToast)
-        await reread()
-      },
+      run: () => api.call(rejectChangeRequest, { params: { id: request.id } }),
+      done: strings.rejectedToast,
+      reread,
     })
   const withdraw = async (request: ChangeRequest) => {
     setBusy(request.id)

@@ -126,7 +126,6 @@ const Duplicates = ({ agent, reread }: PartProps) => {
       names: [hostIdentifier],
       kind: strings.hostCount,
       consequence: strings.sameComputerEffect({ host: hostIdentifier }),
-      action: strings.sameComputer,
       run: () => decide(uuid, true),
     })
   return agent.possibleDuplicates.map((other) => (

@@ -27,7 +27,6 @@ export const AgentHeldPorts = ({ agentId }: { agentId: string }) => {
       names: [strings.portCaption({ path: port.portPath })],
       kind: strings.portCount,
       consequence: acceptDrivers ? strings.acceptEffect({ evidence: port.evidence }) : strings.releaseEffect,
-      action: acceptDrivers ? strings.acceptAndRelease : strings.releasePort,
       run: async () => {
         await api.call(releaseHeldPort, { params: { agentId, id: port.id }, body: { acceptDrivers } })
         void found.refetch()

@@ -92,7 +92,6 @@ const useVersions = (reread: () => Promise<unknown>) => {
       count: hosts,
       kind: strings.hostCount,
       consequence: strings.activateConsequence,
-      action: strings.activateTitle,
       run: async () => {
         const { jobId, version } = await api.call(applyKnowledge, { body: { id: candidate.id } })
         await afterChange(jobId, strings.activated({ version }))
@@ -105,7 +104,6 @@ const useVersions = (reread: () => Promise<unknown>) => {
       names: [strings.fromVersion({ version })],
       kind: strings.versionCount,
       consequence: strings.rollBackConsequence,
-      action: strings.rollBackTitle,
       run: async () => {
         const { jobId, version: restored } = await api.call(rollbackKnowledge)
         await afterChange(jobId, strings.rolledBack({ version: restored }))

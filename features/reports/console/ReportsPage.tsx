@@ -29,7 +29,6 @@ export const ReportsPage = () => {
       names: [name],
       kind: strings.scheduleCount,
       consequence: strings.deleteConsequence,
-      action: strings.deleteTitle,
       run: async () => {
         await api.call(deleteReportSchedule, { params: { id } })
         await schedules.refetch()

@@ -109,7 +109,6 @@ const Controls = ({ rollout: data }: { rollout: Rollout }) => {
         consequence: strings.revertEffect,
         worksAgain: again === null ? null : worksAgainText(again),
         ...(commanded > 1 ? { reasonFor: strings.whyDevicesOnHosts } : {}),
-        action: strings.revert,
         run: async (reason) => {
           const body = reason === '' ? {} : { reason }
           queries.setQueryData(['rollouts', id], await api.call(revertRollout, { params: { id }, body }))
@@ -163,7 +162,6 @@ const Controls = ({ rollout: data }: { rollout: Rollout }) => {
               names: [data.name],
               kind: strings.rolloutCount,
               consequence: strings.cancelEffect,
-              action: strings.cancel,
               run: () => send(cancelRollout, strings.cancelledToast),
             })
           }

@@ -101,7 +101,6 @@ export const LicencePage = () => {
       names: [name],
       kind: strings.licenceCount,
       consequence: strings.removeConsequence,
-      action: strings.removeLicence,
       run: async () => {
         changed(await api.call(addOrUpdateLicense, { body: { LICENSE_KEY: null } }))
         tell(strings.licenceRemoved)

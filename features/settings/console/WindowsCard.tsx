@@ -108,7 +108,6 @@ export const WindowsCard = ({ setting }: { setting: string }) => {
       names: [build],
       kind: strings.buildCount,
       consequence: strings.windowsRemoveText,
-      action: strings.windowsRemove,
       run: async () => {
         await api.call(removeWindowsVerification, { params: { build } })
         tell(strings.windowsRemoved({ build }))

@@ -1,5 +1,6 @@
 import { Modal, TextInput } from '@mantine/core'
 import { useState } from 'react'
+import type { Confirmation } from './confirm.ts'
 import { DetailLines } from './DetailLines.tsx'
 import { DeviceText } from './DeviceText.tsx'
 import { ErrorState } from './ErrorState.tsx'
@@ -9,44 +10,25 @@ import { useChange } from './form/useChange.ts'
 import { Stack, Text } from './layout/layout.tsx'
 import { SeverityLine } from './SeverityTag.tsx'
 import { strings } from './strings.ts'
-import type { Severity } from './theme/tokens.ts'
+import { tell } from './tell.ts'
 
 // Above this number, the user types it to confirm.
 const typedAbove = 1_000
 const namesShown = 8
 
-export interface Confirmation {
-  title: string
-  /** Names of the affected items. */
-  names: readonly string[]
-  /** All parts of the change, shown in full. */
-  details?: readonly string[]
-  /** Number of affected items, if it differs from the number of names. */
-  count?: number
-  /** Formats the number with its noun, such as `3 hosts`. */
-  kind: (values: { count: number }) => string
-  /** The effect, and whether it can be undone. */
-  consequence: string
-  /** Label of the button. */
-  action: string
-  /** Says which blocked devices work again. */
-  worksAgain?: { severity: Severity; text: string } | null
-  /** Asks for a reason, with this placeholder. */
-  reasonFor?: string
-  /** Receives the reason; empty if none was requested. */
-  run: (reason: string) => Promise<unknown>
-}
-
 const Body = ({
+  title,
   names,
   details = [],
   count = names.length,
   kind,
   consequence,
-  action,
+  action = title,
   worksAgain = null,
   reasonFor,
   run,
+  done,
+  reread,
   close,
 }: Confirmation & { close: () => void }) => {
   const [typed, setTyped] = useState('')
@@ -63,6 +45,8 @@ const Body = ({
         if (isStored) return
         void send(async () => {
           await run(reason.trim())
+          if (done !== undefined) tell(done)
+          await reread?.()
           close()
         })
       }}

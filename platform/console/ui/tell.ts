@@ -1,8 +1,7 @@
 import { notifications } from '@mantine/notifications'
 import { createElement } from 'react'
 import { isStoredRequest, messageOf } from '../lib/problem.ts'
-import type { Confirmation } from './ConfirmDialog.tsx'
-import { confirm } from './confirm.ts'
+import { type Confirmation, confirm } from './confirm.ts'
 import { strings } from './strings.ts'
 import { Undo } from './Undo.tsx'
 

@@ -12,7 +12,6 @@ import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { SettingsPage } from '@portcullis/platform/console/ui/SettingsPage.tsx'
 import { right, SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
-import { tell } from '@portcullis/platform/console/ui/tell.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { useState } from 'react'
 import { NewToken } from './NewToken.tsx'
@@ -59,12 +58,9 @@ export const ApiTokensPage = () => {
       names: [token.name],
       kind: strings.tokenCount,
       consequence: strings.revokeConsequence,
-      action: strings.revokeToken,
-      run: async () => {
-        await api.call(deleteApiToken, { params: { id: token.id } })
-        tell(strings.tokenRevoked)
-        await tokens.refetch()
-      },
+      run: () => api.call(deleteApiToken, { params: { id: token.id } }),
+      done: strings.tokenRevoked,
+      reread: tokens.refetch,
     })
   return (
     <SettingsPage

@@ -35,11 +35,9 @@ export const useAccountActions = (reread: () => Promise<unknown>) => {
       kind: strings.accountCount,
       consequence: strings.suspendConsequence,
       action: strings.suspend,
-      run: async () => {
-        await api.call(suspendAccount, { body: { userName } })
-        tell(strings.accountSuspended)
-        await reread()
-      },
+      run: () => api.call(suspendAccount, { body: { userName } }),
+      done: strings.accountSuspended,
+      reread,
     })
   const lift = ({ userName }: AccountView) =>
     confirm({
@@ -47,12 +45,9 @@ export const useAccountActions = (reread: () => Promise<unknown>) => {
       names: [userName],
       kind: strings.accountCount,
       consequence: strings.liftConsequence,
-      action: strings.lift,
-      run: async () => {
-        await api.call(liftSuspension, { body: { userName } })
-        tell(strings.suspensionLifted)
-        await reread()
-      },
+      run: () => api.call(liftSuspension, { body: { userName } }),
+      done: strings.suspensionLifted,
+      reread,
     })
   const reset = ({ userName }: AccountView) =>
     confirm({
@@ -60,7 +55,6 @@ export const useAccountActions = (reread: () => Promise<unknown>) => {
       names: [userName],
       kind: strings.accountCount,
       consequence: strings.resetConsequence,
-      action: strings.reset,
       run: async () => {
         const done = await api.call(resetMfa, { body: { userName } })
         tell(done.reset ? strings.secondFactorReset : strings.noSecondFactor)

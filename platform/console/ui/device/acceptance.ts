@@ -2,7 +2,6 @@ import { acceptFinding, type Peripheral, revokeAcceptedFinding } from '@portcull
 import type { Api } from '../../lib/api.ts'
 import { nameOfModel } from '../../lib/model-name.ts'
 import { confirm } from '../confirm.ts'
-import { tell } from '../tell.ts'
 import { strings } from './strings.ts'
 
 type Caller = Pick<Api, 'call'>
@@ -22,12 +21,9 @@ export const askAcceptance = async (api: Caller, device: Peripheral): Promise<vo
     count: hosts,
     kind: strings.affectedHosts,
     consequence: strings.acceptEffect,
-    action: strings.acceptFinding,
     reasonFor: strings.acceptReason,
-    run: async (reason) => {
-      await api.call(acceptFinding, { body: { uuid, deviceID, reason } })
-      tell(strings.findingAccepted)
-    },
+    run: (reason) => api.call(acceptFinding, { body: { uuid, deviceID, reason } }),
+    done: strings.findingAccepted,
   })
 }
 
@@ -38,10 +34,7 @@ export const askRevocation = (api: Caller, device: Peripheral, id: string): void
     names: [nameOf(device)],
     kind: strings.oneFinding,
     consequence: strings.revokeEffect,
-    action: strings.revokeAcceptance,
     reasonFor: strings.revokeReason,
-    run: async (reason) => {
-      await api.call(revokeAcceptedFinding, { params: { id }, query: { reason } })
-      tell(strings.acceptanceRevoked)
-    },
+    run: (reason) => api.call(revokeAcceptedFinding, { params: { id }, query: { reason } }),
+    done: strings.acceptanceRevoked,
   })
