@@ -42,7 +42,7 @@ export const EnrolmentPage = () => {
     <SettingsPage
       title={strings.addAHost}
       intro={strings.intro}
-      actions={<MoreMenu label={strings.more} curl={() => curlOf(listEnrollmentTokens)} />}
+      actions={<MoreMenu curl={() => curlOf(listEnrollmentTokens)} />}
     >
       <ReleaseKeyNotice />
       <NewTokenForm onMade={() => void tokens.refetch()} />

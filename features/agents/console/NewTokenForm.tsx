@@ -136,7 +136,7 @@ export const NewTokenForm = ({ onMade }: { onMade: () => void }) => {
           <Button type="submit" loading={busy}>
             {strings.createInstallCommand}
           </Button>
-          <MoreMenu label={strings.more} curl={() => curlOf(createEnrollmentToken, { body: bodyOf(form.values) })} />
+          <MoreMenu curl={() => curlOf(createEnrollmentToken, { body: bodyOf(form.values) })} />
         </Row>
       </Stack>
     </Panel>

@@ -124,7 +124,7 @@ export const AssetStreamPage = () => {
       actions={
         <>
           {session.may('fleet:write') ? <Actions data={data} reread={reread} /> : null}
-          <MoreMenu label={strings.more} curl={() => curlOf(getAssetStreamState)} />
+          <MoreMenu curl={() => curlOf(getAssetStreamState)} />
         </>
       }
     >

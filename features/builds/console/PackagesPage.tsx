@@ -88,7 +88,7 @@ export const PackagesPage = () => {
               {strings.updateInRings}
             </LinkButton>
           ) : null}
-          <MoreMenu label={strings.more} curl={() => curlOf(listPackages)} />
+          <MoreMenu curl={() => curlOf(listPackages)} />
         </>
       }
     >

@@ -144,7 +144,7 @@ export const RequestsPage = () => {
     <SettingsPage
       title={strings.changeRequests}
       intro={strings.intro}
-      actions={<MoreMenu label={strings.more} curl={() => curlOf(listChangeRequests)} />}
+      actions={<MoreMenu curl={() => curlOf(listChangeRequests)} />}
     >
       <ErrorState query={requests} inline />
       <SmallTable

@@ -92,7 +92,7 @@ const Head = ({ uuid, device, onChanged }: { uuid: string; device: Peripheral; o
             )}
           </TagEditor>
         ) : null}
-        <MoreMenu label={strings.more} curl={() => curlOf(getAgentPeripherals, inputOf(uuid))} />
+        <MoreMenu curl={() => curlOf(getAgentPeripherals, inputOf(uuid))} />
       </Row>
     </Stack>
   )

@@ -31,7 +31,7 @@ export const HealthPage = () => {
       actions={
         <>
           {status.data === undefined ? null : <Status status={status.data.status} />}
-          <MoreMenu label={strings.more} curl={() => curlOf(subsystemHealth)} />
+          <MoreMenu curl={() => curlOf(subsystemHealth)} />
         </>
       }
     >

@@ -83,7 +83,7 @@ const Tools = ({ agent, reread }: PartProps) => {
             )}
           </TagEditor>
         ) : null}
-        <MoreMenu label={strings.more} curl={() => curlOf(getAgent, { params: { agentId } })}>
+        <MoreMenu curl={() => curlOf(getAgent, { params: { agentId } })}>
           {session.may('fleet:write') && nac.inUse.length > 0 ? (
             <Menu.Item leftSection={<Icon name="lock" />} onClick={() => setIsQuarantining(true)}>
               {strings.quarantineMenu}

@@ -287,7 +287,7 @@ export const KnowledgePage = () => {
               )}
             </FileButton>
           ) : null}
-          <MoreMenu label={strings.more} curl={() => curlOf(getKnowledge)} />
+          <MoreMenu curl={() => curlOf(getKnowledge)} />
         </>
       }
     >

@@ -162,7 +162,7 @@ export const HistoryPage = () => {
     <SettingsPage
       title={strings.history}
       intro={strings.historyIntro}
-      actions={<MoreMenu label={strings.more} curl={() => curlOf(policyHistory, query)} />}
+      actions={<MoreMenu curl={() => curlOf(policyHistory, query)} />}
     >
       <VersionHistory
         history={history}

@@ -161,9 +161,7 @@ export const SimulatorPage = () => {
     <ListFrame
       title={strings.simulator}
       counts={counts}
-      actions={
-        <MoreMenu label={strings.more} curl={() => curlOf(getPolicyTest, { query: { ...query, PageSize: 100 } })} />
-      }
+      actions={<MoreMenu curl={() => curlOf(getPolicyTest, { query: { ...query, PageSize: 100 } })} />}
       filters={
         <Stack gap={8}>
           <Text as="p" aria-live="polite" data-stale={shown?.of !== key || undefined}>

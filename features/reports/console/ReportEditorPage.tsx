@@ -112,7 +112,7 @@ const Editor = ({ id, start, problem, folderRoot, isMailConfigured }: EditorProp
           <LinkButton to="/reports" variant="default">
             {strings.cancel}
           </LinkButton>
-          <MoreMenu label={strings.more} curl={curl} />
+          <MoreMenu curl={curl} />
         </Row>
       </Stack>
       <Preview draft={draft} />

@@ -49,7 +49,7 @@ export const ReportsPage = () => {
           actions={
             <>
               {canWrite && !isEmpty ? fresh : null}
-              <MoreMenu label={strings.more} curl={() => curlOf(listReportSchedules)} />
+              <MoreMenu curl={() => curlOf(listReportSchedules)} />
             </>
           }
         >

@@ -261,7 +261,7 @@ export const NewRolloutPage = () => {
           <LinkButton to="/rollouts" size="compact-sm" variant="default">
             {strings.back}
           </LinkButton>
-          <MoreMenu label={strings.more} curl={curl} />
+          <MoreMenu curl={curl} />
         </>
       }
     >

@@ -195,7 +195,7 @@ const Head = ({ rollout: data }: { rollout: Rollout }) => {
             user: <DeviceText key="user" value={data.createdBy} />,
           })}
         </Quiet>
-        <MoreMenu label={strings.more} curl={() => curlOf(getRollout, { params: { id } })} />
+        <MoreMenu curl={() => curlOf(getRollout, { params: { id } })} />
       </Row>
       {data.reason === '' ? null : (
         <Text as="p" tone="red">

@@ -34,7 +34,7 @@ export const RolloutsPage = () => {
               {strings.newRollout}
             </LinkButton>
           ) : null}
-          <MoreMenu label={strings.more} curl={() => curlOf(listRollouts)} />
+          <MoreMenu curl={() => curlOf(listRollouts)} />
         </>
       }
     >

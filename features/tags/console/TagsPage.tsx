@@ -123,7 +123,7 @@ export const TagsPage = () => {
       title={strings.tags}
       intro={strings.intro}
       actions={
-        <MoreMenu label={strings.more} curl={() => curlOf(getHashtags)}>
+        <MoreMenu curl={() => curlOf(getHashtags)}>
           <Menu.Item
             leftSection={<Icon name="download" />}
             onClick={() => void api.download(exportTags).then(saveFile, tellFailure)}

@@ -5,14 +5,15 @@ import { Icon } from './icons.tsx'
 import { strings } from './strings.ts'
 
 export interface MoreMenuProps {
-  label: string
+  /** Name of the menu, if it is not More. */
+  label?: string
   /** Returns the request of this view or action as a shell command. */
   curl?: () => string
   children?: ReactNode
 }
 
 /** A menu with less frequent actions and the request as a curl command. */
-export const MoreMenu = ({ label, curl, children }: MoreMenuProps) => (
+export const MoreMenu = ({ label = strings.more, curl, children }: MoreMenuProps) => (
   <Menu position="bottom-end">
     <Menu.Target>
       <ActionIcon variant="subtle" color="gray" aria-label={label} title={label}>

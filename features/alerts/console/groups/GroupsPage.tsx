@@ -66,7 +66,7 @@ export const GroupsPage = () => {
       actions={
         <>
           {session.may('config:read') ? <Link to="/settings/deliveries">{strings.deliveries}</Link> : null}
-          <MoreMenu label={strings.more} curl={() => curlOf(listNotificationGroups)} />
+          <MoreMenu curl={() => curlOf(listNotificationGroups)} />
         </>
       }
     >

@@ -67,7 +67,6 @@ export const NoticesPage = () => {
             {strings.markAllRead}
           </Button>
           <MoreMenu
-            label={strings.more}
             curl={() =>
               [
                 curlOf(countNotices),

@@ -72,7 +72,7 @@ export const InsightsPage = () => {
               {strings.reload}
             </Button>
           ) : null}
-          <MoreMenu label={strings.more} curl={() => curlOf(insightSources[chosen.id].operation)}>
+          <MoreMenu curl={() => curlOf(insightSources[chosen.id].operation)}>
             <ReportItems list={reported[chosen.id]} />
           </MoreMenu>
         </Row>

@@ -129,7 +129,7 @@ const Foot = ({ state, close }: PartProps & Pick<BulkActionProps, 'close'>) => {
       isReady={state.isReady}
       isDangerous={labels.isDangerous === true}
       startsAt={opensDevices ? 'cancel' : mustType ? 'form' : 'action'}
-      aside={<MoreMenu label={strings.more} curl={state.curl} />}
+      aside={<MoreMenu curl={state.curl} />}
     />
   )
 }

@@ -219,7 +219,7 @@ export const AccountsPage = () => {
               {strings.createAccount}
             </Button>
           ) : null}
-          <MoreMenu label={strings.more} curl={() => curlOf(getAllUsers)} />
+          <MoreMenu curl={() => curlOf(getAllUsers)} />
         </>
       }
     >

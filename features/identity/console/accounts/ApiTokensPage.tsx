@@ -71,7 +71,7 @@ export const ApiTokensPage = () => {
           <Button size="compact-sm" leftSection={<Icon name="plus" size={14} />} onClick={() => setMaking(true)}>
             {strings.createToken}
           </Button>
-          <MoreMenu label={strings.more} curl={() => curlOf(listApiTokens)} />
+          <MoreMenu curl={() => curlOf(listApiTokens)} />
         </>
       }
     >

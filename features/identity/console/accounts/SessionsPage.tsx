@@ -31,7 +31,7 @@ export const SessionsPage = () => {
     <SettingsPage
       title={strings.sessions}
       intro={strings.sessionsIntro}
-      actions={<MoreMenu label={strings.more} curl={() => curlOf(listSessions)} />}
+      actions={<MoreMenu curl={() => curlOf(listSessions)} />}
     >
       <ErrorState query={sessions} inline />
       <SmallTable

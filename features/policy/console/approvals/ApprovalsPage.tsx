@@ -37,7 +37,7 @@ const Head = ({ inbox }: { inbox: Inbox }) => (
       </Button>
     ) : null}
     <Text end>
-      <MoreMenu label={strings.more} curl={inbox.curl} />
+      <MoreMenu curl={inbox.curl} />
     </Text>
   </PageHead>
 )

@@ -8,7 +8,6 @@ import { exportKeysOf } from '../table/column.ts'
 import { DataTable } from '../table/DataTable.tsx'
 import { ListFrame } from '../table/ListFrame.tsx'
 import type { Selection } from '../table/useSelection.ts'
-import { pageWords as strings } from '../words.ts'
 import type { ListTable } from './list-table.tsx'
 import type { List } from './useList.ts'
 
@@ -71,9 +70,7 @@ export const ListPage = <Row,>(props: ListPageProps<Row>) => {
               />
             )}
             {props.tools}
-            <MoreMenu label={strings.more} curl={list.curl}>
-              {props.more}
-            </MoreMenu>
+            <MoreMenu curl={list.curl}>{props.more}</MoreMenu>
           </FilterBar>
         </>
       }
