@@ -3,6 +3,7 @@ import { connectionPlatforms, getHashtags } from '@portcullis/contract'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
+import { submits } from '@portcullis/platform/console/ui/form/submits.ts'
 import { Note, Row, Stack, StickyFoot } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { NewlyAllowed } from '@portcullis/platform/console/ui/policy/NewlyAllowed.tsx'
@@ -141,12 +142,7 @@ export const ConnectionForm = (props: ConnectionFormProps) => {
   const form = useConnectionForm(props)
   const { test } = form
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        void form.save()
-      }}
-    >
+    <form onSubmit={submits(form.save)}>
       <Stack gap={8}>
         <ComputerFields form={form} />
         <HostFields form={form} />

@@ -6,6 +6,8 @@ import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { DetailSkeleton } from '@portcullis/platform/console/ui/DetailSkeleton.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
+import { submits } from '@portcullis/platform/console/ui/form/submits.ts'
+import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
 import { Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
@@ -51,8 +53,7 @@ const Body = ({ before, close }: { before: Defaults; close: () => void }) => {
     removed: [],
     intervalMinutes: before.intervalMinutes,
   }))
-  const [failure, setFailure] = useState<unknown>(null)
-  const [busy, setBusy] = useState(false)
+  const { busy, failure, run } = useChange({ closes: false })
   const change = (part: Partial<DefaultsDraft>) => setDraft((old) => ({ ...old, ...part }))
   const errorOf = (name: string) => fieldMessage(failure, `defaults.${name}`)
   const isAtField =
@@ -63,19 +64,14 @@ const Body = ({ before, close }: { before: Defaults; close: () => void }) => {
     )
   return (
     <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        setBusy(true)
-        setFailure(null)
-        api
-          .call(updateWorkerDefaults, { body: { defaults: changeOf(draft, before) } })
-          .then((worker) => {
-            queries.setQueryData(['worker'], worker)
-            tell(strings.defaultsSaved)
-            close()
-          }, setFailure)
-          .finally(() => setBusy(false))
-      }}
+      onSubmit={submits(() =>
+        run(async () => {
+          const body = { defaults: changeOf(draft, before) }
+          queries.setQueryData(['worker'], await api.call(updateWorkerDefaults, { body }))
+          tell(strings.defaultsSaved)
+          close()
+        }),
+      )}
     >
       <Stack gap={8}>
         <Text as="p">{strings.defaultsText}</Text>

@@ -11,6 +11,7 @@ import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { downloadByTicket } from '@portcullis/platform/console/ui/download.ts'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
+import { submits } from '@portcullis/platform/console/ui/form/submits.ts'
 import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
 import { Note, Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { tell, tellFailure } from '@portcullis/platform/console/ui/tell.ts'
@@ -82,13 +83,7 @@ const Body = ({ request, approved, close }: ReviewProps) => {
     await approved()
   }
   return (
-    <Stack
-      as="form"
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (first !== undefined) void run(() => approve(first.digest))
-      }}
-    >
+    <Stack as="form" onSubmit={submits(() => first !== undefined && run(() => approve(first.digest)))}>
       <p>
         <strong>
           {request.hosts === 0 ? strings.changeCount({ count: 1 }) : strings.hostCount({ count: request.hosts })}

@@ -6,6 +6,7 @@ import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
 import { ReasonField } from '@portcullis/platform/console/ui/form/ReasonField.tsx'
+import { submits } from '@portcullis/platform/console/ui/form/submits.ts'
 import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
 import { Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { basisText, worksAgainText } from '@portcullis/platform/console/ui/policy/labels.ts'
@@ -40,13 +41,7 @@ const Question = ({ close }: { close: () => void }) => {
   const again = data === undefined ? null : worksAgainText(data.worksAgain)
   const needsReason = (data?.agents ?? 0) > 1
   return (
-    <Stack
-      as="form"
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (!isStored) void approve()
-      }}
-    >
+    <Stack as="form" onSubmit={submits(() => !isStored && approve())}>
       {data === undefined ? (
         <p>{strings.approveTodayLoading}</p>
       ) : (

@@ -5,6 +5,7 @@ import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
 import { ReasonField } from '@portcullis/platform/console/ui/form/ReasonField.tsx'
+import { submits } from '@portcullis/platform/console/ui/form/submits.ts'
 import { Note, Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { PreviewPanel } from '@portcullis/platform/console/ui/policy/PreviewPanel.tsx'
@@ -163,10 +164,7 @@ export const RuleEditor = (props: RuleEditorProps) => {
       gap={0}
       style={{ containerType: 'inline-size', height: '100%' }}
       aria-label={title}
-      onSubmit={(event) => {
-        event.preventDefault()
-        save()
-      }}
+      onSubmit={submits(save)}
       onKeyDown={(event) => {
         if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
           event.preventDefault()

@@ -8,6 +8,7 @@ import { DetailSkeleton } from '@portcullis/platform/console/ui/DetailSkeleton.t
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { submits } from '@portcullis/platform/console/ui/form/submits.ts'
 import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
 import { LinkButton } from '@portcullis/platform/console/ui/LinkButton.tsx'
 import { Notice, Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
@@ -66,13 +67,7 @@ interface EditorProps {
 const Editor = ({ id, start, problem, folderRoot, isMailConfigured }: EditorProps) => {
   const { draft, set, fault, failure, busy, save, curl } = useSchedule(id, start)
   return (
-    <form
-      className={classes.editor}
-      onSubmit={(event) => {
-        event.preventDefault()
-        void save()
-      }}
-    >
+    <form className={classes.editor} onSubmit={submits(save)}>
       <Stack>
         {problem === '' ? null : (
           <Notice tone="red" role="note">

@@ -4,6 +4,7 @@ import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { LeaveGuard } from '@portcullis/platform/console/ui/form/LeaveGuard.tsx'
 import { SaveBar } from '@portcullis/platform/console/ui/form/SaveBar.tsx'
+import { submits } from '@portcullis/platform/console/ui/form/submits.ts'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
 import { Columns, Note, Notice, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
@@ -69,14 +70,7 @@ export const GroupForm = ({ page, stored, preview, hint }: GroupFormProps) => {
         gap={24}
         align="start"
       >
-        <form
-          id={formId}
-          noValidate
-          onSubmit={(event) => {
-            event.preventDefault()
-            entry.submit()
-          }}
-        >
+        <form id={formId} noValidate onSubmit={submits(entry.submit)}>
           <Stack disabled={!canWrite} as="fieldset" gap={16} max={560}>
             {sectionsOf(itemsOf(group, page.names)).map(([section, items]) => (
               <Section key={section} title={section}>

@@ -5,6 +5,7 @@ import { CallFailure, fieldMessage, messageOf } from '@portcullis/platform/conso
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { LeaveGuard } from '@portcullis/platform/console/ui/form/LeaveGuard.tsx'
+import { submits } from '@portcullis/platform/console/ui/form/submits.ts'
 import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
 import { Quiet, Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
@@ -44,14 +45,7 @@ export const LicenceForm = ({ isHeld, onChanged }: LicenceFormProps) => {
     ? `${messageOf(failure).detail} ${messageOf(failure).cure}`
     : fieldMessage(failure, 'LICENSE_KEY')
   return (
-    <Stack
-      as="form"
-      gap={10}
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (body.LICENSE_KEY !== '') void save()
-      }}
-    >
+    <Stack as="form" gap={10} onSubmit={submits(() => body.LICENSE_KEY !== '' && save())}>
       <LeaveGuard isDirty={text.trim() !== ''} />
       <Textarea
         label={isHeld ? strings.newLicence : strings.licence}

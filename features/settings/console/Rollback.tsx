@@ -2,6 +2,7 @@ import { configRollback } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
+import { submits } from '@portcullis/platform/console/ui/form/submits.ts'
 import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
 import { Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
@@ -45,14 +46,7 @@ export const Rollback = ({ version, prefix, close }: RollbackProps) => {
         void queries.invalidateQueries({ queryKey: [key] })
     })
   return (
-    <Stack
-      as="form"
-      gap={14}
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (!isStored) void restore()
-      }}
-    >
+    <Stack as="form" gap={14} onSubmit={submits(() => !isStored && restore())}>
       {preview.error !== null ? (
         <ErrorState query={preview} inline />
       ) : (

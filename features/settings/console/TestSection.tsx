@@ -2,6 +2,7 @@ import { Button, PasswordInput, TextInput } from '@mantine/core'
 import type { ConfigGroupName } from '@portcullis/contract'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { faultsOfTest } from '@portcullis/platform/console/ui/form/focus-field.ts'
+import { submits } from '@portcullis/platform/console/ui/form/submits.ts'
 import { Columns, Note, Panel, Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { TestOutcome } from '@portcullis/platform/console/ui/steps/TestOutcome.tsx'
@@ -60,14 +61,7 @@ export const TestSection = ({ group, test, body, start, errorOf, touch }: TestSe
   }
   return (
     <Panel ref={section} breaks style={{ scrollMarginBottom: 72 }} aria-label={strings.test} aria-busy={busy}>
-      <Stack
-        as="form"
-        gap={10}
-        onSubmit={(event) => {
-          event.preventDefault()
-          start(values)
-        }}
-      >
+      <Stack as="form" gap={10} onSubmit={submits(() => start(values))}>
         <Row gap={12}>
           <h2>{strings.test}</h2>
           <LastUse group={group} />

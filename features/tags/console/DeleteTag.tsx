@@ -5,6 +5,7 @@ import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
+import { submits } from '@portcullis/platform/console/ui/form/submits.ts'
 import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
 import { Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { openedHosts } from '@portcullis/platform/console/ui/policy/labels.ts'
@@ -87,15 +88,7 @@ const Body = ({ tag, close }: { tag: Tag; close: () => void }) => {
       void queries.invalidateQueries({ queryKey: ['tags'] })
     })
   return (
-    <Stack
-      as="form"
-      gap={14}
-      breaks
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (!isStored) void remove()
-      }}
-    >
+    <Stack as="form" gap={14} breaks onSubmit={submits(() => !isStored && remove())}>
       <p>
         {carriers === 0
           ? strings.deleteUnused({ tag: name })

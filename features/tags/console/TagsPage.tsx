@@ -6,6 +6,7 @@ import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { saveFile } from '@portcullis/platform/console/ui/download.ts'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { submits } from '@portcullis/platform/console/ui/form/submits.ts'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
 import { Note, Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
@@ -39,12 +40,7 @@ const NewTag = ({ onAdded }: { onAdded: () => void }) => {
     }
   }
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        void create()
-      }}
-    >
+    <form onSubmit={submits(create)}>
       <Row align="end" wrap>
         <TextInput
           size="xs"

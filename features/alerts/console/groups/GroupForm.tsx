@@ -5,6 +5,7 @@ import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { LeaveGuard } from '@portcullis/platform/console/ui/form/LeaveGuard.tsx'
 import { SaveBar } from '@portcullis/platform/console/ui/form/SaveBar.tsx'
+import { submits } from '@portcullis/platform/console/ui/form/submits.ts'
 import { Note, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { Link } from '@tanstack/react-router'
@@ -37,15 +38,7 @@ export const GroupForm = ({ group }: { group: NotificationGroup }) => {
   return (
     <Stack gap={16}>
       <LeaveGuard isDirty={isDirty || entry.fresh !== null} {...(isDirty ? {} : leaveTexts)} />
-      <form
-        id={formId}
-        ref={form}
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault()
-          entry.submit()
-        }}
-      >
+      <form id={formId} ref={form} noValidate onSubmit={submits(entry.submit)}>
         <Stack disabled={!canWrite} as="fieldset" gap={16} max={720} style={{ border: 0 }}>
           <Switch
             name="isEnabled"

@@ -6,6 +6,7 @@ import { RevertSelect } from '@portcullis/platform/console/ui/arming/RevertSelec
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
 import { ReasonField } from '@portcullis/platform/console/ui/form/ReasonField.tsx'
+import { submits } from '@portcullis/platform/console/ui/form/submits.ts'
 import { LinkButton } from '@portcullis/platform/console/ui/LinkButton.tsx'
 import { Panel, Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
@@ -141,13 +142,7 @@ const Body = (props: BulkActionProps) => {
   if (failure instanceof CallFailure && isStoredRequest(failure))
     return <WaitingForApprover message={failure.message} close={close} />
   return (
-    <Stack
-      as="form"
-      onSubmit={(event) => {
-        event.preventDefault()
-        void state.run()
-      }}
-    >
+    <Stack as="form" onSubmit={submits(state.run)}>
       <Effect state={state} action={action} />
       {action === 'arm' ? <GradeList grades={state.preview.data?.grades} /> : null}
       {action === 'arm' && state.canAny ? (

@@ -5,6 +5,7 @@ import { typing } from '../code.ts'
 import { Stack } from '../layout/layout.tsx'
 import { DialogActions } from './DialogActions.tsx'
 import { strings } from './strings.ts'
+import { submits } from './submits.ts'
 
 export interface LeaveGuardProps {
   isDirty: boolean
@@ -24,14 +25,7 @@ export const LeaveGuard = ({ isDirty, title = strings.leaveTitle, words = string
   const isAsked = blocker.status === 'blocked'
   return (
     <Modal opened={isAsked} onClose={() => blocker.reset?.()} title={title}>
-      <Stack
-        as="form"
-        gap={14}
-        onSubmit={(event) => {
-          event.preventDefault()
-          blocker.reset?.()
-        }}
-      >
+      <Stack as="form" gap={14} onSubmit={submits(() => blocker.reset?.())}>
         <p>{words}</p>
         <DialogActions
           close={() => blocker.proceed?.()}

@@ -6,6 +6,7 @@ import { DeviceText } from '../DeviceText.tsx'
 import { ErrorState } from '../ErrorState.tsx'
 import { DialogActions } from '../form/DialogActions.tsx'
 import { ReasonField } from '../form/ReasonField.tsx'
+import { submits } from '../form/submits.ts'
 import { useChange } from '../form/useChange.ts'
 import { Stack } from '../layout/layout.tsx'
 import { tell } from '../tell.ts'
@@ -108,12 +109,7 @@ const Body = ({ question, close }: { question: QuarantineQuestion; close: () => 
   const { system, policy } = form
   if (system === undefined) return <p>{strings.noSystem}</p>
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        void form.quarantine(system)
-      }}
-    >
+    <form onSubmit={submits(() => form.quarantine(system))}>
       <Stack gap={8}>
         <Meant question={question} system={system} policy={policy} />
         {form.systems.length > 1 ? (

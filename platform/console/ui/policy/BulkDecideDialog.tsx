@@ -6,6 +6,7 @@ import { DeviceText } from '../DeviceText.tsx'
 import { ErrorState } from '../ErrorState.tsx'
 import { DialogActions } from '../form/DialogActions.tsx'
 import { ReasonField } from '../form/ReasonField.tsx'
+import { submits } from '../form/submits.ts'
 import { useChange } from '../form/useChange.ts'
 import { Stack, Text } from '../layout/layout.tsx'
 import { SeverityLine } from '../SeverityTag.tsx'
@@ -55,14 +56,7 @@ const Form = ({ effect, devices, unlisted = 0, done, close }: BulkQuestion & { c
     })
 
   return (
-    <Stack
-      as="form"
-      breaks
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (isReady && !isStored) void decide()
-      }}
-    >
+    <Stack as="form" breaks onSubmit={submits(() => isReady && !isStored && decide())}>
       <p>
         {strings.bulkScope({
           devices: <strong key="devices">{devicesText(meant.length)}</strong>,

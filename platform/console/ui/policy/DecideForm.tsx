@@ -4,6 +4,7 @@ import { DeviceText } from '../DeviceText.tsx'
 import { ErrorState } from '../ErrorState.tsx'
 import { DialogActions } from '../form/DialogActions.tsx'
 import { ReasonField } from '../form/ReasonField.tsx'
+import { submits } from '../form/submits.ts'
 import { Panel, Stack } from '../layout/layout.tsx'
 import { MoreMenu } from '../MoreMenu.tsx'
 import { SeverityTag } from '../SeverityTag.tsx'
@@ -145,14 +146,7 @@ export const DecideForm = ({ subject, start, close }: DecideFormProps) => {
   const draft = useDecision(subject, start, close)
   const { decision, rules, isReady, isStored } = draft
   return (
-    <Stack
-      as="form"
-      breaks
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (isReady && !isStored) void draft.run()
-      }}
-    >
+    <Stack as="form" breaks onSubmit={submits(() => isReady && !isStored && draft.run())}>
       <Subject subject={subject} hosts={draft.hosts} />
       {subject.isAttackTool ? (
         <AttackTool

@@ -1,4 +1,6 @@
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
+import { submits } from '@portcullis/platform/console/ui/form/submits.ts'
+import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
 import { Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { type ReactNode, useState } from 'react'
 import { CurrentPassword } from './CurrentPassword.tsx'
@@ -15,20 +17,9 @@ export interface ByPasswordProps {
 /** Asks for the password again before a change. */
 export const ByPassword = ({ children, action, hurts = false, run, close }: ByPasswordProps) => {
   const [password, setPassword] = useState('')
-  const [busy, setBusy] = useState(false)
-  const [failure, setFailure] = useState<unknown>(null)
+  const { busy, failure, run: send } = useChange()
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        setBusy(true)
-        setFailure(null)
-        run(password).catch((reason: unknown) => {
-          setFailure(reason)
-          setBusy(false)
-        })
-      }}
-    >
+    <form onSubmit={submits(() => send(() => run(password)))}>
       <Stack>
         <p style={{ margin: 0 }}>{children}</p>
         <CurrentPassword value={password} onChange={setPassword} failure={failure} isFirst />
