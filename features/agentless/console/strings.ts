@@ -1,6 +1,8 @@
 import { withPageWords } from '@portcullis/platform/console/ui/words.ts'
 
 export const strings = withPageWords({
+  line: 'Line',
+  chooseFile: 'Choose file…',
   workerCount: '{count, plural, one {# worker} other {# workers}}',
   processCount: '{count, plural, one {# process} other {# processes}}',
   tokenText: 'Run this command on the other machine. It starts one process, works until {time}, and is shown once.',

@@ -1,6 +1,7 @@
 import { withPageWords } from '@portcullis/platform/console/ui/words.ts'
 
 export const strings = withPageWords({
+  rule: 'Rule',
   approveTodayStarted: 'Approving the devices attached to {hosts, plural, one {# host} other {# hosts}}.',
   approveTodayLoading: 'Counting attached devices…',
   approveTodayEffect:

@@ -1,6 +1,7 @@
 import { withPageWords } from '@portcullis/platform/console/ui/words.ts'
 
 export const strings = withPageWords({
+  verified: 'Verified',
   licenceCount: '{count, plural, one {# licence} other {# licences}}',
   fromTheme: 'from the theme',
   badColor: 'Enter a colour such as #1c7ed6.',

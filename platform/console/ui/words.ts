@@ -3,7 +3,6 @@ import { withWords } from '../lib/words.ts'
 
 /** Texts that several pages show. The first load does not contain them. */
 export const pageWords = withWords({
-  acceptFinding: 'Accept finding',
   action: 'Action',
   active: 'Active',
   addTags: 'Add tags',
@@ -34,7 +33,6 @@ export const pageWords = withWords({
   cancel: 'Cancel',
   cancelled: 'Cancelled',
   changeCount: '{count, plural, one {# change} other {# changes}}',
-  chooseFile: 'Choose file…',
   clearFilters: 'Clear filters',
   clock: 'Clock',
   collectLogs: 'Collect logs',
@@ -89,10 +87,8 @@ export const pageWords = withWords({
   kind: 'Kind',
   lastSeen: 'Last seen',
   lastSeenAt: 'last seen {time}',
-  line: 'Line',
   mac: 'MAC',
   message: 'Message',
-  minimumSeverity: 'Minimum severity',
   moreActions: 'More actions',
   name: 'Name',
   namesAndMore: '{names} and {count, number} more',
@@ -136,7 +132,6 @@ export const pageWords = withWords({
   requestedBy: 'Requested by',
   restoreMenu: 'Restore…',
   revokeMenu: 'Revoke…',
-  rule: 'Rule',
   runTest: 'Run test',
   running: 'Running',
   saved: 'Saved.',
@@ -175,7 +170,6 @@ export const pageWords = withWords({
   user: 'User',
   vendor: 'Vendor',
   vendorId: 'Vendor ID',
-  verified: 'Verified',
   version: 'Version',
   waiting: 'Waiting',
   webhook: 'Webhook',

@@ -1,6 +1,7 @@
 import { withPageWords } from '@portcullis/platform/console/ui/words.ts'
 
 export const strings = withPageWords({
+  minimumSeverity: 'Minimum severity',
   sendTest: 'Send test',
   testHelp: 'Uses the values entered here, saved or not.',
   notTested: 'Not tested. Correct the highlighted fields first.',

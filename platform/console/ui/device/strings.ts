@@ -1,6 +1,7 @@
 import { withPageWords } from '../words.ts'
 
 export const strings = withPageWords({
+  acceptFinding: 'Accept finding',
   affected: 'affected: {firmware}',
   gigabits: '{speed, number} Gbit/s',
   megabits: '{speed, number} Mbit/s',
