@@ -1,6 +1,7 @@
 import { Button, FileButton, Modal } from '@mantine/core'
 import { uploadConnections } from '@portcullis/contract'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
+import { messages } from '@portcullis/platform/console/lib/messages.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
@@ -20,12 +21,12 @@ import { strings } from './strings.ts'
 import { previewLines, type UploadLine, type UploadReport, uploadText } from './upload-preview.ts'
 
 const header = 'ComputerName,Port,Platform,UserName,Password,PrivateKey,IntervalMinutes,Tags'
-const outcomeLabels: Readonly<Record<UploadLine['outcome'], string>> = {
-  added: strings.lineAdded,
-  updated: strings.lineUpdated,
-  unchanged: strings.lineUnchanged,
-  failed: strings.lineFailed,
-}
+const outcomeLabels: Readonly<Record<UploadLine['outcome'], string>> = messages({
+  added: 'new',
+  updated: 'changed',
+  unchanged: 'unchanged',
+  failed: 'error',
+})
 
 const Preview = ({ report }: { report: UploadReport }) => {
   const lines = previewLines(report)

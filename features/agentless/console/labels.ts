@@ -1,4 +1,5 @@
 import type { Connection, connectionPlatforms, PollStep } from '@portcullis/contract'
+import { messages } from '@portcullis/platform/console/lib/messages.ts'
 import { strings } from './strings.ts'
 
 export const platformLabels: Readonly<Record<(typeof connectionPlatforms)[number], string>> = {
@@ -8,11 +9,11 @@ export const platformLabels: Readonly<Record<(typeof connectionPlatforms)[number
   windows: strings.windows,
 }
 
-export const keyTrustLabels: Readonly<Record<Connection['hostKeyTrust'], string>> = {
-  None: strings.keyTrustNone,
-  FirstUse: strings.keyTrustFirstUse,
-  Confirmed: strings.keyTrustConfirmed,
-}
+export const keyTrustLabels: Readonly<Record<Connection['hostKeyTrust'], string>> = messages({
+  None: 'Not pinned',
+  FirstUse: 'Trusted on first use',
+  Confirmed: 'Confirmed',
+})
 
 /** Names of the steps of a poll. */
 export const stepLabels: Readonly<Record<PollStep, string>> = {

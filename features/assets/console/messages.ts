@@ -1,4 +1,5 @@
 import type { AssetMessage } from '@portcullis/contract'
+import { messages } from '@portcullis/platform/console/lib/messages.ts'
 import { strings } from './strings.ts'
 
 /** Returns the messages of an NDJSON body, newest first. Skips empty lines. */
@@ -9,13 +10,13 @@ export const newestFirst = (text: string): AssetMessage[] =>
     .map((line) => JSON.parse(line) as AssetMessage)
     .reverse()
 
-export const typeLabels: Readonly<Record<AssetMessage['type'], string>> = {
-  'asset.upserted': strings.addedOrChanged,
-  'asset.removed': strings.removed,
-  'asset.location.previous': strings.previousLocation,
-  'replay.started': strings.replayStartedType,
-  'replay.completed': strings.replayCompletedType,
-}
+export const typeLabels: Readonly<Record<AssetMessage['type'], string>> = messages({
+  'asset.upserted': 'Added or changed',
+  'asset.removed': 'Removed',
+  'asset.location.previous': 'Previous location',
+  'replay.started': 'Replay started',
+  'replay.completed': 'Replay completed',
+})
 
 /** Returns the object of a message: a host name or product, else the subject. */
 export const aboutOf = ({ data, subject }: AssetMessage): string => {

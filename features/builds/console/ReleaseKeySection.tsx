@@ -1,4 +1,5 @@
 import type { HostsByReleaseKey, listPackages, ReleaseKey, ResponseOf } from '@portcullis/contract'
+import { messages } from '@portcullis/platform/console/lib/messages.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { right, SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
@@ -8,13 +9,13 @@ import { hostSteps, keySteps } from './publish.ts'
 import { Steps } from './Steps.tsx'
 import { strings } from './strings.ts'
 
-const meaning: Record<HostsByReleaseKey['state'], string> = {
-  Current: strings.keyCurrent,
-  Earlier: strings.keyEarlier,
-  Foreign: strings.keyForeign,
-  None: strings.keyNone,
-  Unreported: strings.keyUnreported,
-}
+const meaning: Record<HostsByReleaseKey['state'], string> = messages({
+  Current: 'Installs builds that are signed with this release key.',
+  Earlier: 'Trusts an earlier key. It switches to this key with its next update.',
+  Foreign: 'Trusts another key. Install the agent again.',
+  None: 'No release key: the agent was built without one and refuses updates. Install the agent again.',
+  Unreported: 'No built-in release key: an older agent that may accept any key. Update it or install it again.',
+})
 
 const sourceText: Record<ReleaseKey['source'], string> = {
   file: strings.sourceFile,

@@ -5,6 +5,7 @@ import {
   downloadChangeRequest,
   readChangeRequest,
 } from '@portcullis/contract'
+import { messages } from '@portcullis/platform/console/lib/messages.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { DetailLines } from '@portcullis/platform/console/ui/DetailLines.tsx'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
@@ -23,16 +24,17 @@ const pageSize = 200
 // Above this number of hosts, the user types it to confirm.
 const typedAbove = 1_000
 
-const effects: Readonly<Record<ChangeRequest['action'], string>> = {
-  free: strings.effectFree,
-  delete: strings.effectDelete,
-  settings: strings.effectSettings,
-  rules: strings.effectRules,
-  account: strings.effectAccount,
-  update: strings.effectUpdate,
-  package: strings.effectPackage,
-  windows: strings.effectWindows,
-}
+const effects: Readonly<Record<ChangeRequest['action'], string>> = messages({
+  free: 'all blocks on these hosts are lifted immediately.',
+  delete: 'their keys are revoked within a second. To return, a host must be enrolled again.',
+  settings: 'the change takes effect immediately for everyone.',
+  rules: 'armed hosts apply the rules within a second.',
+  account:
+    'the change to the account takes effect immediately. A disabled, demoted or deleted account loses its sessions.',
+  update: 'these hosts install the new agent.',
+  package: 'hosts can be updated to this build.',
+  windows: 'any number of Windows hosts of this build can then be armed.',
+})
 
 /** Reads the complete change, page by page. */
 const useShownChange = ({ id }: ChangeRequest) => {

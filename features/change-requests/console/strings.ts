@@ -2,15 +2,6 @@ import { withPageWords } from '@portcullis/platform/console/ui/words.ts'
 
 export const strings = withPageWords({
   waitingForYou: '{count, plural, one {# request awaits your approval} other {# requests await your approval}}',
-  effectFree: 'all blocks on these hosts are lifted immediately.',
-  effectDelete: 'their keys are revoked within a second. To return, a host must be enrolled again.',
-  effectSettings: 'the change takes effect immediately for everyone.',
-  effectRules: 'armed hosts apply the rules within a second.',
-  effectAccount:
-    'the change to the account takes effect immediately. A disabled, demoted or deleted account loses its sessions.',
-  effectUpdate: 'these hosts install the new agent.',
-  effectWindows: 'any number of Windows hosts of this build can then be armed.',
-  effectPackage: 'hosts can be updated to this build.',
   waiting: 'Waiting, expires {time}',
   decidedBy: '{state} by {user}, {time}',
   requestedByUser: 'Requested by {user}',

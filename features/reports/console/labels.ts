@@ -1,4 +1,5 @@
 import type { ReportCadence, ReportRange, ReportRunState } from '@portcullis/contract'
+import { messages } from '@portcullis/platform/console/lib/messages.ts'
 import { strings } from './strings.ts'
 
 export const weekdays = [
@@ -20,13 +21,13 @@ export const cadenceText = ({ every, weekday, day, time, timeZone }: ReportCaden
   return strings.dailyAt(at)
 }
 
-export const rangeLabels: Readonly<Record<ReportRange, string>> = {
-  all: strings.allRows,
-  day: strings.rangeDay,
-  week: strings.rangeWeek,
-  month: strings.rangeMonth,
-  previous: strings.rangePrevious,
-}
+export const rangeLabels: Readonly<Record<ReportRange, string>> = messages({
+  all: 'All rows',
+  day: 'Rows of the previous day',
+  week: 'Rows of the previous week',
+  month: 'Rows of the previous month',
+  previous: 'Rows since the previous run',
+})
 
 export const stateLabels: Readonly<Record<ReportRunState, string>> = {
   waiting: strings.waiting,

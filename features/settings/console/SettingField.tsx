@@ -1,5 +1,6 @@
 import { NativeSelect, NumberInput, Switch, Textarea, TextInput } from '@mantine/core'
 import type { ConfigItem } from '@portcullis/contract'
+import { messages } from '@portcullis/platform/console/lib/messages.ts'
 import { CertificatesField } from '@portcullis/platform/console/ui/form/CertificatesField.tsx'
 import type { FieldFrame } from '@portcullis/platform/console/ui/form/field.ts'
 import { TagsField } from '@portcullis/platform/console/ui/form/TagsField.tsx'
@@ -24,13 +25,13 @@ export interface SettingFieldProps {
   onRemove: (removed: boolean) => void
 }
 
-const choiceLabels: Readonly<Record<string, string>> = {
-  none: strings.securityNone,
-  starttls: strings.securityStarttls,
-  tls: strings.securityTls,
-  bare: strings.tokenBare,
-  bearer: strings.tokenBearer,
-}
+const choiceLabels: Readonly<Record<string, string>> = messages({
+  none: 'None (unencrypted)',
+  starttls: 'STARTTLS',
+  tls: 'TLS',
+  bare: 'Token only',
+  bearer: '“Bearer” and token',
+})
 
 // People read these values letter by letter.
 const monospaced = { input: { fontFamily: 'var(--mantine-font-family-monospace)' } }

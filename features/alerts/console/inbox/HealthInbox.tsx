@@ -1,4 +1,5 @@
 import { type HealthStatus, listHealthNotices } from '@portcullis/contract'
+import { messages } from '@portcullis/platform/console/lib/messages.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
@@ -12,12 +13,12 @@ import { Link } from '@tanstack/react-router'
 import { NoticeGrid } from './NoticeGrid.tsx'
 import { strings } from './strings.ts'
 
-const overallLabels: Readonly<Record<HealthStatus, string>> = {
-  OK: strings.overallOk,
-  Warning: strings.overallWarning,
-  Error: strings.overallError,
-  Unknown: strings.overallUnknown,
-}
+const overallLabels: Readonly<Record<HealthStatus, string>> = messages({
+  OK: 'All systems operational',
+  Warning: 'A part of the server has a warning',
+  Error: 'A part of the server has an error',
+  Unknown: 'No part of the server has been checked yet',
+})
 
 /** Alerts about parts of this server that are or recently were unhealthy. */
 export const HealthInbox = ({ view }: { view: View }) => {

@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
+import { messages } from '@portcullis/platform/console/lib/messages.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import type { ViewSpec } from '@portcullis/platform/console/lib/view-state.ts'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
@@ -33,13 +34,13 @@ const reported = {
   uncommon: 'uncommon',
 } as const
 
-const emptyTexts = {
-  'attack-tools': strings.emptyAttackTools,
-  violations: strings.emptyViolations,
-  spoofed: strings.emptySpoofed,
-  vulnerable: strings.emptyVulnerable,
-  uncommon: strings.emptyUncommon,
-} as const
+const emptyTexts = messages({
+  'attack-tools': 'No known attack tools in this fleet.',
+  violations: 'All attached devices are on the allowlist. Hosts without rules have no allowlist.',
+  spoofed: 'All attached devices match their VID:PID.',
+  vulnerable: 'No attached device has a known vulnerability.',
+  uncommon: 'All devices in this fleet are common.',
+})
 
 /** Findings of the fleet: attack tools, devices not on the allowlist, spoofed, vulnerable and uncommon devices. */
 export const InsightsPage = () => {

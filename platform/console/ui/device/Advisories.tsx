@@ -1,12 +1,13 @@
 import type { Vulnerability } from '@portcullis/contract'
+import { messages } from '../../lib/messages.ts'
 import { Quiet } from '../layout/layout.tsx'
 import { strings } from './strings.ts'
 
-const confidenceLabels = {
-  firmware: strings.matchesFirmware,
-  model: strings.matchesModel,
-  family: strings.matchesFamily,
-} as const
+const confidenceLabels = messages({
+  firmware: 'Matches the firmware revision',
+  model: 'Matches the model',
+  family: 'Matches the product family',
+})
 
 const isAddress = (source: string) => /^https:\/\/[^\s]+$/.test(source)
 

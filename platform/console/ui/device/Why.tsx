@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core'
 import type { Acceptance, MissingEvidence, Peripheral } from '@portcullis/contract'
+import { messages } from '../../lib/messages.ts'
 import { useServices } from '../../lib/services.tsx'
 import { DeviceText } from '../DeviceText.tsx'
 import { Note, Quiet, Stack } from '../layout/layout.tsx'
@@ -19,11 +20,11 @@ export interface WhyProps {
 }
 
 // How to change a decision, by its source.
-const hints: Readonly<Record<string, string>> = {
-  'attack-tool': strings.attackToolHint,
-  default: strings.defaultHint,
-  hub: strings.hubHint,
-}
+const hints: Readonly<Record<string, string>> = messages({
+  'attack-tool': 'To allow it, an Administrator must approve it despite the attack-tool finding.',
+  default: 'To allow it, approve it, or add a rule or grant.',
+  hub: 'Hubs are always allowed. Devices behind a hub are checked.',
+})
 
 const hintOf = ({ rule, attackTool }: Peripheral): string | undefined =>
   rule === 'attack-tool' && attackTool === 'suspected' ? strings.suspectedToolHint : hints[rule]
@@ -56,13 +57,13 @@ const Decision = ({ device, armed }: WhyProps) => {
   )
 }
 
-const evidenceNames: Readonly<Record<MissingEvidence, string>> = {
-  descriptors: strings.evidenceDescriptors,
-  'report-descriptors': strings.evidenceReportDescriptors,
-  strings: strings.evidenceStrings,
-  speed: strings.evidenceSpeed,
-  port: strings.evidencePort,
-}
+const evidenceNames: Readonly<Record<MissingEvidence, string>> = messages({
+  descriptors: 'descriptors',
+  'report-descriptors': 'HID report descriptors',
+  strings: 'some strings',
+  speed: 'speed',
+  port: 'type of port',
+})
 
 const Evidence = ({ lines }: { lines: readonly string[] }) => (
   <ul>
