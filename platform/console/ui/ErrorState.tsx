@@ -90,7 +90,7 @@ const Failure = ({ failure, retry, resend, inline = false }: Failed) => {
 type ErrorStateProps = Omit<Failed, 'failure'> &
   ({ failure: unknown } | { query: { error: unknown; refetch: () => Promise<unknown> } })
 
-/** Shows the failure of a query or a change; nothing if there is none. */
+/** Shows the failure of a query or a change, if it has one. */
 export const ErrorState = (props: ErrorStateProps) => {
   const { failure, ...rest } =
     'query' in props ? { failure: props.query.error, retry: () => void props.query.refetch(), ...props } : props
