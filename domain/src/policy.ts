@@ -140,7 +140,7 @@ const serialMatches = ({ serial, hasCleanedSerial }: PolicyRule, device: PolicyD
 
 const fingerprintMatches = ({ fingerprint, ruleFingerprint }: PolicyRule, device: PolicyDevice): boolean =>
   fingerprint === undefined ||
-  (ruleFingerprint !== undefined && ruleFingerprint === device.ruleFingerprint) ||
+  ruleFingerprint === device.ruleFingerprint ||
   [device.ruleFingerprint, device.fingerprint, device.fingerprintWithoutRevision].includes(fingerprint)
 
 /** Returns true if a rule matches a device. Absent fields match everything, but a rule without conditions never matches. */

@@ -71,6 +71,11 @@ describe('decisions of the gate', () => {
     ])
   })
 
+  it('requires an approver for the limit of armed Windows hosts of a build, if hosts are limited at all', () => {
+    const at = (limit: number | null) => judgeChange({ ...state, limit }, person, { kind: 'verification' })
+    expect([at(100), at(null)]).toEqual(['approver', 'allow'])
+  })
+
   it('is off until two Administrators have existed', () => {
     expect(evaluateChange({ ...state, isLatched: false }, person, { kind: 'release', hosts: 10_000 })).toBe('allow')
     expect(evaluateChange({ ...state, isLatched: false }, { isApiToken: true }, { kind: 'program' })).toBe('allow')

@@ -3,10 +3,15 @@ import { describe, expect, it } from 'vitest'
 import {
   caseNumber,
   decide,
+  isAllowing,
   type PolicyDevice,
   parseReport,
   policyDevice,
+  policySources,
   ruleMatches,
+  sourceNumber,
+  sourceOf,
+  sourcesSql,
   steadyReport,
 } from '../src/index.ts'
 import { buildDevice, plainKeyboard, plainMouse, storageStick } from '../src/testing.ts'
@@ -99,6 +104,19 @@ describe('the reported rule', () => {
     const [named, other] = [ruleOf({ ...more, id: 'z' }), ruleOf({ ...less, id: 'a' })]
     expect(decide([named, other], stick, 0).ruleId).toBe('z')
     expect(decide([other, named], stick, 0).ruleId).toBe('z')
+  })
+})
+
+describe('the sources of decisions', () => {
+  it('have the numbers that the database stores', () => {
+    expect(policySources.map(sourceNumber)).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
+    expect(policySources.map((source) => sourceOf(sourceNumber(source)))).toEqual(policySources)
+    expect(sourceOf(8)).toBe('default')
+    expect(sourcesSql('deny', 'default')).toBe('(2, 7)')
+  })
+
+  it('allow, except attack tools, deny rules and the implicit block', () => {
+    expect(policySources.filter(isAllowing)).toEqual(['hub', 'grant', 'host', 'tag', 'global'])
   })
 })
 

@@ -7,7 +7,7 @@ export const groups = {
   policy: {
     mutate: ['domain/src/policy.ts', 'domain/src/change-gate.ts'],
     // Without change-gate.test.ts, which explores all states and takes seconds.
-    tests: ['domain/test/policy*.test.ts', 'domain/test/change-gate.decisions.test.ts'],
+    tests: ['domain/test/{policy*,serial}.test.ts', 'domain/test/change-gate.decisions.test.ts'],
   },
   risk: {
     mutate: [

@@ -6,10 +6,11 @@ import { fileURLToPath } from 'node:url'
 import { groups } from './groups.mjs'
 import { resultOf, writePage } from './result.mjs'
 
-const usage = `Usage: npm run mutate -- [--write] GROUP…
+const usage = `Usage: npm run mutate -- [--write] [--changed] GROUP…
 
-  GROUP    ${Object.keys(groups).join(', ')}
-  --write  writes the results into docs/proof/mutation.json and mutation.md
+  GROUP      ${Object.keys(groups).join(', ')}
+  --write    writes the results into docs/proof/mutation.json and mutation.md
+  --changed  keeps the last results in build/mutation where neither the code nor the tests changed
 
 Stryker's own reports are build/mutation/GROUP.html and .json.
 Exit code: 0 passed, 1 a group is below 90 % or has survivors without a reason, 2 wrong arguments
@@ -19,7 +20,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const stryker = `${here}node_modules/@stryker-mutator/core/bin/stryker.js`
 const run = (program, args, options) => spawnSync(program, args, { stdio: 'inherit', ...options }).status ?? 1
 
-const names = process.argv.slice(2).filter((name) => name !== '--write')
+const names = process.argv.slice(2).filter((name) => name !== '--write' && name !== '--changed')
 if (names.length === 0 || names.some((name) => !Object.hasOwn(groups, name))) {
   process.stderr.write(usage)
   process.exit(2)
@@ -30,7 +31,8 @@ if (!existsSync(stryker) && run('npm', ['ci', '--no-audit', '--no-fund'], { cwd:
 process.exitCode = 0
 for (const name of names) {
   const startedAt = performance.now()
-  const status = run(process.execPath, [stryker, 'run', 'proof/mutation/stryker.config.mjs'], {
+  const changed = process.argv.includes('--changed') ? ['--incremental'] : []
+  const status = run(process.execPath, [stryker, 'run', 'proof/mutation/stryker.config.mjs', ...changed], {
     cwd: root,
     env: { ...process.env, MUTATION_GROUP: name },
   })

@@ -20,6 +20,7 @@ export default {
   timeoutMS: 20_000,
   thresholds: { high: 100, low: 90, break: 90 },
   reporters: ['json', 'html', 'progress-append-only'],
+  incrementalFile: `build/mutation/${name}.json`,
   jsonReporter: { fileName: `build/mutation/${name}.json` },
   htmlReporter: { fileName: `build/mutation/${name}.html` },
   logLevel: 'warn',
