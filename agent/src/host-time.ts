@@ -54,11 +54,11 @@ export const createHostTime = ({ stateDir, boot, clock, reports }: HostTimeDeps)
   }
   const stampOf = (at: number, elapsed = boot.elapsed()): Stamp => ({ at, boot: bootId, elapsed })
 
-  function save(): void {
+  function save(stamp: Stamp): void {
+    known = stamp
     savedAt = boot.elapsed()
-    if (known === undefined) return
     try {
-      writeDurable(path, JSON.stringify(known))
+      writeDurable(path, JSON.stringify(stamp))
       hasWriteProblem = false
     } catch (error) {
       if (!hasWriteProblem) reports.add('time_not_stored', messageOf(error))
@@ -67,13 +67,12 @@ export const createHostTime = ({ stateDir, boot, clock, reports }: HostTimeDeps)
   }
 
   // The time since the last write is lost, so that much is added. Otherwise, frequent restarts would stop the time.
-  if (known !== undefined && !isThisBoot(known)) {
-    known = stampOf(after(known) + (boot.id === '' ? 0 : SAVE_MS))
-    save()
-  }
+  if (known !== undefined && !isThisBoot(known)) save(stampOf(after(known) + (boot.id === '' ? 0 : SAVE_MS)))
+  /** Returns the time according to the server. */
+  const confirmed = (): number => (known === undefined ? Number.NEGATIVE_INFINITY : after(known))
 
   return {
-    now: (): number => Math.max(clock.now(), known === undefined ? Number.NEGATIVE_INFINITY : after(known)),
+    now: (): number => Math.max(clock.now(), confirmed()),
     monotonic: clock.monotonic,
     after,
     /** Returns the stamp of a time; `elapsed` is when that was in this boot. */
@@ -82,18 +81,15 @@ export const createHostTime = ({ stateDir, boot, clock, reports }: HostTimeDeps)
     elapsed: (): number => boot.elapsed(),
     /** Sets the time to one that the server signed in response to a request at `elapsed`. It can also be an earlier one. */
     confirm(at: number, elapsed: number): void {
-      known = stampOf(at, elapsed)
-      save()
+      save(stampOf(at, elapsed))
     },
     /** Raises the time to one that the server signed earlier. */
     atLeast(at: number): void {
-      if (at > (known === undefined ? Number.NEGATIVE_INFINITY : after(known))) known = stampOf(at)
+      known = stampOf(Math.max(at, confirmed()))
     },
     /** Stores the time if the last write is a minute old. Call it while an end depends on it. */
     keep(): void {
-      if (known === undefined || boot.elapsed() - savedAt < SAVE_MS) return
-      known = stampOf(after(known))
-      save()
+      if (known !== undefined && boot.elapsed() - savedAt >= SAVE_MS) save(stampOf(after(known)))
     },
   }
 }

@@ -60,9 +60,7 @@ const isKind = (kind: string): kind is AgentCommandKind => Object.hasOwn(bodies,
 
 /** Parses the text of a verified command. Returns undefined if it is not a command. */
 export const parseCommand = (payload: string): ParsedCommand | undefined => {
-  const value = parseJson(payload)
-  if (typeof value !== 'object' || value === null) return undefined
-  const fields = value as Fields
+  const fields = (parseJson(payload) ?? {}) as Fields
   const { id, agentId, kind, counter, expiresAt } = fields
   if (!isText(id, 64) || typeof agentId !== 'string' || typeof kind !== 'string') return undefined
   if (!Number.isSafeInteger(counter) || typeof expiresAt !== 'string') return undefined

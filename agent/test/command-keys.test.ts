@@ -11,7 +11,7 @@ const keyPair = () => {
   return { text, sign: (message: string) => sign(null, Buffer.from(message), privateKey).toString('base64') }
 }
 type Pair = ReturnType<typeof keyPair>
-const [k0, k1, k2, foreign, own] = [keyPair(), keyPair(), keyPair(), keyPair(), keyPair()]
+const [k0, k1, k2, k3, foreign, own] = [keyPair(), keyPair(), keyPair(), keyPair(), keyPair(), keyPair()]
 const rotation = (from: Pair, to: Pair, number: number, signer = from) => {
   const statement = { number, oldKey: from.text, newKey: to.text, createdAt: '2031-05-04T10:11:12.000Z' }
   return { ...statement, signature: signer.sign(commandKeyRotationText(statement)) }
@@ -39,16 +39,18 @@ describe('the command key of a host', () => {
 
   it('follows rotations, stores each reached key and keeps the former ones for data on disk', () => {
     const { keys, stored, reports } = setUp({ formerCommandKeys: [foreign.text] })
-    expect(keys.learn([rotation(k0, k1, 1), rotation(k1, k2, 2)])).toBe(true)
+    const rotations = [rotation(k0, k1, 1), rotation(k1, k2, 2), rotation(k2, k3, 3)]
+    expect(keys.learn(rotations)).toBe(true)
     expect(stored).toEqual([
-      { commandKey: k2.text, commandKeyNumber: 2, formerCommandKeys: [k1.text, k0.text, foreign.text] },
+      { commandKey: k3.text, commandKeyNumber: 3, formerCommandKeys: [k2.text, k1.text, k0.text, foreign.text] },
     ])
-    expect(keys.id()).toBe(publicKeyHash(k2.text))
-    const verified = [k0, k1, k2, foreign, own].map((key) => [
+    expect(keys.id()).toBe(publicKeyHash(k3.text))
+    const verified = [k0, k1, k2, k3, foreign, own].map((key) => [
       keys.verify('text', key.sign('text')),
       keys.verifyKept('text', key.sign('text')),
     ])
     expect(verified).toEqual([
+      [false, true],
       [false, true],
       [false, true],
       [true, true],
@@ -78,7 +80,7 @@ describe('the command key of a host', () => {
   it('refuses and reports a forged rotation, and keeps a genuine one before it', () => {
     const { keys, reports, stored } = setUp()
     expect(keys.learn([rotation(k0, k1, 1), rotation(k1, foreign, 2, foreign)])).toBe(true)
-    expect(stored[0]?.commandKey).toBe(k1.text)
+    expect(stored).toEqual([{ commandKey: k1.text, commandKeyNumber: 1, formerCommandKeys: [k0.text] }])
     expect(reports).toEqual([
       ['command_key_refused', 'The agent refused a rotation of the command key because its signature does not verify.'],
     ])
@@ -101,6 +103,7 @@ describe('the command key of a host', () => {
     ['half a number', [{ ...good, number: 1.5 }]],
     ['a string as number', [{ ...good, number: '1' }]],
     ['a key that is not a string', [{ ...good, newKey: 1 }]],
+    ['a key in a list', [{ ...good, newKey: [k1.text] }]],
     ['a key with a line end', [{ ...good, newKey: `${k1.text}\n` }]],
     ['a key with a space', [{ ...good, newKey: ` ${k1.text}` }]],
     ['a long key', [{ ...good, newKey: 'A'.repeat(513) }]],

@@ -255,6 +255,7 @@ describe('commands', () => {
       { commandId: 'c2', outcome: 'failed', message: 'z'.repeat(500) },
     ])
     expect(saved.at(-1)?.pending).toEqual([])
+    expect(saved.at(-1)?.recent.map(({ id }) => id)).toEqual(['c3', 'c1', 'c2'])
     // The next start runs them again.
     expect(executed).toHaveLength(3)
   })
@@ -267,6 +268,31 @@ describe('commands', () => {
     expect(commands.takeAcks()).toHaveLength(64)
     expect(commands.hasDue).toBe(true)
     expect(commands.takeAcks().map(({ commandId }) => commandId)).toEqual(['c65', 'c66', 'c67', 'c68', 'c69', 'c70'])
+  })
+
+  it('that arrive while another one runs wait for it', async () => {
+    const gate = Promise.withResolvers<'done'>()
+    const started: string[] = []
+    const { commands, idle } = setUp({
+      execute: ({ id }) => {
+        started.push(id)
+        return gate.promise
+      },
+    })
+    commands.receive([command(1)])
+    commands.receive([command(2)])
+    expect(started).toEqual(['c1'])
+    gate.resolve('done')
+    await idle()
+    expect(started).toEqual(['c1', 'c2'])
+  })
+
+  it('run beside a pending one that cannot be read', async () => {
+    const pending = [{ payload: '{', signature: '' }]
+    const { commands, executed, reports, idle } = setUp({ memory: { agentId: 'a', counter: 1, recent: [], pending } })
+    commands.receive([command(2)])
+    await idle()
+    expect([executed, reports, commands.takeAcks()]).toEqual([['c2'], [], [confirmed(2)]])
   })
 
   it('that a stop interrupts have no outcome, and none begins', async () => {

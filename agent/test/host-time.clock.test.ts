@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createHostTime } from '../src/host-time.ts'
@@ -113,6 +113,11 @@ describe('the stored time', () => {
     time.confirm(1, 500)
     time.confirm(2, 500)
     expect(reports).toHaveLength(1)
+    mkdirSync(join(dir, 'state'))
+    time.confirm(3, 500)
+    rmSync(join(dir, 'state'), { recursive: true })
+    time.confirm(4, 500)
+    expect(reports).toHaveLength(2)
     expect(reports[0]).toMatch(/^time_not_stored: .*ENOENT/)
   })
 })

@@ -73,15 +73,23 @@ describe('a command', () => {
     ),
     ...Object.entries({
       version: [undefined, '', long(65)],
-      sha256: [undefined, 1, 'a'.repeat(63), `${'a'.repeat(64)}a`, ` ${'a'.repeat(64)}`, 'G'.repeat(64)],
+      sha256: [
+        undefined,
+        1,
+        ['a'.repeat(64)],
+        'a'.repeat(63),
+        `${'a'.repeat(64)}a`,
+        ` ${'a'.repeat(64)}`,
+        'G'.repeat(64),
+      ],
       size: [undefined, -1],
       architecture: [undefined, '', long(33)],
       releaseKey: [undefined, '', long(513)],
       releaseSignature: [undefined, '', long(513)],
       rotations: [null, {}, [{}], [rotation, {}], Array(61).fill(rotation)],
     }).flatMap(([name, values]) =>
-      values.map((value): [string, object] => [
-        `update with ${name} ${JSON.stringify(value)?.slice(0, 30)}`,
+      values.map((value, i): [string, object] => [
+        `update with ${name} ${i}: ${JSON.stringify(value)?.slice(0, 30)}`,
         { ...build, [name]: value },
       ]),
     ),
@@ -104,7 +112,7 @@ describe('a command', () => {
     expect(parse({ version: 1, ...members })).toBeUndefined()
   })
 
-  it.each(['', 'null', '1', '"text"', '{'])('that is only %j is not a command', (text) => {
+  it.each(['', 'null', '1', '"text"', '[]', '{'])('that is only %j is not a command', (text) => {
     expect(parseCommand(text)).toBeUndefined()
   })
 })

@@ -35,6 +35,7 @@ describe('a signature of a command key', () => {
     const { privateKey, publicKey } = generateKeyPairSync('ed448')
     expect(isSignedBy(textOf(publicKey), 'text', signed({ privateKey, text: '' }, 'text'))).toBe(false)
     expect(isSignedBy('AAAA', 'text', signed(k0, 'text'))).toBe(false)
+    expect(isSignedBy(k0.text, 'text', undefined as unknown as string)).toBe(false)
   })
 
   it('is named by the SHA-256 of the key in hex', () => {

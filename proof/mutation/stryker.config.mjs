@@ -10,7 +10,7 @@ export default {
   testRunner: 'vitest',
   vitest: { configFile: 'proof/mutation/vitest.config.mjs', related: false },
   plugins: [own('node_modules/@stryker-mutator/vitest-runner/dist/src/index.js'), own('ignore.mjs')],
-  ignorers: ['log-lines'],
+  ignorers: ['log-lines', 'empty-catches'],
   ignorePatterns: ['build', '.node', 'docs', 'console/dist'],
   // Outside the checkout, where other commands would find every test twice.
   tempDirName: join(tmpdir(), 'portcullis-mutation'),
