@@ -10,6 +10,8 @@ import type { CommandMemory, CommandOutcome, PendingCommand } from './state.ts'
 
 type Ack = NonNullable<CheckInRequest['acks']>[number]
 
+type Memory = CommandMemory & { pending: PendingCommand[] }
+
 export interface CommandsDeps {
   agentId: string
   keys: Pick<CommandKeys, 'verify' | 'verifyKept'>
@@ -49,14 +51,14 @@ export const createCommands = (deps: CommandsDeps) => {
   const { agentId, keys, time, log, reports } = deps
   // Counters and pending commands of another identity do not apply.
   const isOurs = (deps.memory.agentId ?? agentId) === agentId
-  let memory = { pending: [], ...(isOurs ? deps.memory : { counter: 0, recent: [] }), agentId }
+  let memory: Memory = { pending: [], ...(isOurs ? deps.memory : { counter: 0, recent: [] }), agentId }
   let due: Ack[] = []
   const running = new Map<Lane, Promise<void>>()
   const stop = new AbortController()
   /** Pending commands whose outcome follows through `settle`. */
   const later = new Set<string>()
 
-  function save(change: Partial<typeof memory>): void {
+  function save(change: Partial<Memory>): void {
     memory = { ...memory, ...change }
     deps.saveMemory(memory)
   }
@@ -80,7 +82,7 @@ export const createCommands = (deps: CommandsDeps) => {
   }
 
   /** Stores the outcome durably before it becomes due. */
-  function settle(outcome: CommandOutcome, change: Partial<typeof memory> = {}): void {
+  function settle(outcome: CommandOutcome, change: Partial<Memory> = {}): void {
     const pending = memory.pending.filter(({ payload }) => parseCommand(payload)?.id !== outcome.id)
     save({ ...change, pending, recent: [...memory.recent, outcome].slice(-REMEMBERED) })
     // Stryker disable next-line CallExpression: It only frees memory, because the command is no longer pending.

@@ -54,7 +54,7 @@ const merge = (findings: AttackFinding[]): AttackFinding | null => {
 export const createAttackTools = (
   rows: readonly AttackToolRow[],
   genuine: readonly GenuineRow[],
-  productName: (vid: string, pid: string) => string | null = () => null,
+  productName?: (vid: string, pid: string) => string | null,
 ) => {
   const compile = (row: AttackToolRow): Tool => ({
     row,

@@ -178,7 +178,6 @@ const createCoverage = (genuine: AsyncGenerator<AuditCheckpoint> | undefined) =>
   /** Numbers of the records after the last good checkpoint. */
   let late: number[] = []
   const next = async (): Promise<AuditCheckpoint | null> => (await genuine?.next())?.value ?? null
-  const isAt = (record: number): boolean => due?.auditTrailID === record
 
   return {
     /** Reads the first checkpoint. */
@@ -190,7 +189,8 @@ const createCoverage = (genuine: AsyncGenerator<AuditCheckpoint> | undefined) =>
     covered: (): AuditCheckpoint | null => covered,
     /** Returns the first record after the last good checkpoint. */
     since: (): number => (covered?.auditTrailID ?? 0) + 1,
-    isAt,
+    /** Returns the next checkpoint if it covers the records up to this one. */
+    dueAt: (record: number): AuditCheckpoint | null => (due?.auditTrailID === record ? due : null),
     /** Adds a record with a valid chain. */
     add: (record: number, createdAt: string): void => {
       if (due !== null && Date.parse(due.time) - Date.parse(`${createdAt}Z`) > lateMs) late.push(record)
@@ -256,21 +256,20 @@ export const verifyTrail = async (
       }
       const record = count + 1
       const since = coverage.since()
-      const due = coverage.due()
+      const due = coverage.dueAt(record)
       const own = found?.id === record ? auditHash(hash, record, found.record) : null
       // Stryker disable next-line ConditionalExpression: Without a record its hash does not exist either.
       if (found === null || own === null || own.toString('hex') !== found.hash)
         diagnosis = createDiagnosis({ record, since, previous: hash, line, found })
       else if (!columnsAgree(found))
         broken = { record, since: record, to: record, fault: 'columns', line, found: record, checkpoint: null }
-      // Stryker disable next-line ConditionalExpression: Without a checkpoint, isAt is false.
-      else if (due !== null && coverage.isAt(record) && due.hash !== found.hash)
+      else if (due !== null && due.hash !== found.hash)
         broken = { record: since, since, to: record, fault: 'rewritten', line, found: record, checkpoint: due.number }
       else {
         hash = own
         count = record
         coverage.add(record, found.createdAt)
-        if (coverage.isAt(record)) await coverage.agree()
+        if (due !== null) await coverage.agree()
       }
     }
     // Stryker disable next-line ConditionalExpression: The loop over the lines stops as well; this saves reading the rest.

@@ -140,7 +140,8 @@ const serialMatches = ({ serial, hasCleanedSerial }: PolicyRule, device: PolicyD
 
 const fingerprintMatches = ({ fingerprint, ruleFingerprint }: PolicyRule, device: PolicyDevice): boolean =>
   fingerprint === undefined ||
-  ruleFingerprint === device.ruleFingerprint ||
+  // Stryker disable next-line ConditionalExpression: Every device has a rule fingerprint.
+  (ruleFingerprint !== undefined && ruleFingerprint === device.ruleFingerprint) ||
   [device.ruleFingerprint, device.fingerprint, device.fingerprintWithoutRevision].includes(fingerprint)
 
 /** Returns true if a rule matches a device. Absent fields match everything, but a rule without conditions never matches. */

@@ -49,11 +49,16 @@ const explaining: ReadonlySet<Kind> = new Set([
 export const marksOf = (subject: Subject): Mark[] => {
   const { parsed, report, kinds } = subject
   const keyboards = keyboardsOf(subject)
-  if (keyboards.length === 0 || !parsed.isComplete || report.removable === 'fixed') return []
-  if (kinds.some((kind) => explaining.has(kind)) || isSecurityKey(parsed.vid, parsed.pid)) return []
-  if (isTabletVendor(parsed.vid, parsed.pid) || isKeyboardProduct(parsed.vid, report)) return []
-  const interfaces = parsed.configurations[0]?.interfaces ?? []
-  const attributes = parsed.configurations[0]?.attributes ?? 0
+  const isOrdinary =
+    kinds.some((kind) => explaining.has(kind)) ||
+    isSecurityKey(parsed.vid, parsed.pid) ||
+    isTabletVendor(parsed.vid, parsed.pid) ||
+    isKeyboardProduct(parsed.vid, report)
+  const [first] = parsed.configurations
+  // Stryker disable next-line ConditionalExpression: Without a configuration, there are no keyboards either.
+  const isEmpty = first === undefined || keyboards.length === 0
+  if (isEmpty || isOrdinary || !parsed.isComplete || report.removable === 'fixed') return []
+  const { interfaces, attributes } = first
   const hid = interfaces.filter((i) => i.class === HID)
   const found: Mark[] = []
   const add = (points: number, evidence: string) => found.push({ points, evidence })
@@ -64,6 +69,7 @@ export const marksOf = (subject: Subject): Mark[] => {
   const isOut = keyboards.some((i) => i.endpoints.some((e) => e.address < 0x80 && (e.attributes & 3) === INTERRUPT))
   if (isOut) add(1, 'its keyboard has an output endpoint')
   if (isOut && (report.speedMbps ?? 0) >= HIGH_SPEED) add(2, 'it does so at high speed, as Linux gadgets do')
+  // Stryker disable next-line MethodExpression: There is one.
   if (hid.length === 1 && !hid.some(isBootKeyboard)) add(1, 'its only HID interface is not a boot keyboard')
   if (parsed.deviceClass === 0xef) add(1, 'it is a composite device with grouped interfaces')
   if (interfaces.some((i) => i.class === 0x02 && i.subclass === 2)) add(1, 'it combines a keyboard and a serial port')

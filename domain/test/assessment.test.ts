@@ -158,9 +158,18 @@ describe('a product that has only HID interfaces', () => {
       'suspected Differs from genuine Keys',
       has('mass storage', '08:02:50'),
     ],
+    [
+      'with a radio and mass storage',
+      {},
+      { interfaces: [...cd, 'e0:01:01'] },
+      'confirmed Imitation of Keys',
+      has('mass storage and wireless', '03:01:02 08:02:50 e0:01:01'),
+    ],
     ['of another model', { pid: '0011' }, { interfaces: cd }, null],
     ['by its nature', { samples: 0 }, { interfaces: cd }, 'confirmed Imitation of Keys'],
+    ['by enough recordings', { samples: 20 }, { interfaces: cd }, 'confirmed Imitation of Keys'],
     ['by few recordings', { samples: 19 }, { interfaces: cd }, null],
+    ['with firmware updates', { classes: ['03', 'fe'] }, { interfaces: cd }, 'confirmed Imitation of Keys'],
     ['by recorded revisions, from an older set', { samples: 30, bcd: ['0100'] }, { interfaces: cd }, null],
     ['that is another product', { classes: ['08'] }, { interfaces: ['03:01:02', '02:02:01'] }, null],
     ['with more than HID', { classes: ['03', '09'] }, { interfaces: cd }, null],
@@ -213,6 +222,9 @@ describe('a published vulnerability', () => {
     ['of its ids', {}, ['CVE-1 model']],
     ['of other ids', { pid: '0011' }, []],
     ['of its family', { confidence: 'family' }, ['CVE-1 family']],
+    ['of ids that it shares', { sharedWith: 'Stick' }, ['CVE-1 family']],
+    ['of ids that it shares, by its name', { sharedWith: 'Stick', when: { product: 'Keys' } }, ['CVE-1 model']],
+    ['of another revision of ids that it shares', { sharedWith: 'Stick', firmware: { exact: ['0111'] } }, []],
     ['that cannot be detected over USB', { match: 'none' }, []],
     ['that cannot be detected by its name', { match: 'none', when: { product: 'Keys' } }, []],
     ['of its name', { match: 'strings', vid: null, pid: null, when: { product: 'Keys' } }, ['CVE-1 model']],
@@ -323,11 +335,9 @@ describe('the key of a verdict', () => {
     ).toEqual({
       ...{ portPath, descriptors, manufacturer: 'Maker', serial: 'S1', configuration: 'C', speedMbps: 12 },
     })
-    expect(
-      evaluatedReport({ portPath, descriptors, speedMbps: 0, removable: 'removable', reportDescriptors: ['AA=='] }),
-    ).toEqual({
-      ...{ portPath, descriptors, removable: 'removable', reportDescriptors: ['AA=='] },
-    })
+    const more = { portPath, descriptors, removable: 'removable' as const, reportDescriptors: ['AA=='] }
+    expect(evaluatedReport({ ...more, speedMbps: 0, configurationValue: 0 })).toEqual(more)
+    expect(evaluatedReport({ ...more, configurationValue: 2 })).toEqual({ ...more, configurationValue: 2 })
   })
 })
 

@@ -39,6 +39,9 @@ describe('a keyboard with a disk or network', () => {
     ['that is a tablet', {}, [...typesAndStores, 'Tablet'], null],
     ['of a maker of tablets', { vid: '056A' }, typesAndStores, null],
     ['that says tablet', { product: 'Pen Display' }, typesAndStores, null],
+    ['that says digitizer', { product: 'Digitizer' }, typesAndStores, null],
+    ['of a maker of tablets, by a name in one word', { manufacturer: 'XPPen' }, typesAndStores, null],
+    ['that is a modem by its functions', {}, [...typesAndStores, 'Modem'], null],
     ['of a maker of tablets, by name', { manufacturer: 'HUION' }, typesAndStores, null],
     ['that is an authenticator', { vid: '1050', pid: '0407' }, typesAndStores, null],
     ['that is a modem', { vid: '12D1', pid: '1506' }, typesAndStores, null],
@@ -78,6 +81,10 @@ describe('a keyboard with a disk or network', () => {
 describe('other behaviour', () => {
   const suspected = (name: string, evidence: string) => ({ level: 'suspected', name, evidence: [evidence] })
   const hub: Partial<DeviceSpec> = { deviceCode: '09:00:00', interfaces: ['09:00:00'] }
+  const bare = (code: string, ...addresses: number[]) => ({
+    code,
+    endpoints: addresses.map((address) => ({ address })),
+  })
   const falseHub = suspected('False hub', 'claims to be a hub but does not have the descriptors of a hub')
   const root = suspected('False root hub', 'claims to be a root hub but is plugged into a port')
   const bridge = suspected('Keyboard with debug bridge', 'one device combines a keyboard and debug bridge')
@@ -99,6 +106,14 @@ describe('other behaviour', () => {
     ['a hub that stores and connects', hub, ['Hub', 'Mass Storage', 'Network'], hidden('mass storage and network')],
     ['a hub with a sound card', hub, ['Hub', 'Audio'], null],
     ['a false hub', { interfaces: ['09:00:00', '01:01:00'] }, ['Hub', 'Audio'], falseHub],
+    ['a hub without endpoints', { ...hub, interfaces: [bare('09:00:00')] }, ['Hub'], null],
+    [
+      'a false hub that acts in one of two configurations',
+      { ...hub, interfaces: [bare('09:00:00')], moreConfigurations: [[bare('09:00:00'), bare('01:01:00')]] },
+      ['Hub', 'Audio'],
+      falseHub,
+    ],
+    ['a hub with two endpoints', { ...hub, interfaces: [bare('09:00:00', 0x81, 0x82)] }, ['Hub'], falseHub],
     ['a mouse that stores', { product: 'Wireless Receiver' }, mouseWith, mouse('Wireless Receiver')],
     [
       'a mouse that stores, with a long name',

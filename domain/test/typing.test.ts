@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { classify, parseReport } from '../src/index.ts'
+import { createAttackTools } from '../src/attack-tools.ts'
+import { type AttackToolRow, classify, type Kind, parseReport } from '../src/index.ts'
 import { buildDevice, type DeviceSpec, type InterfaceSpec } from '../src/testing.ts'
 import { areEnough, canType, marksOf } from '../src/typing.ts'
-import { evaluate } from './knowledge-data.ts'
 
 const keys = Buffer.from(
   '05010906a101050719e029e71500250175019508810295017508810395067508150025650507190029658100c0',
@@ -22,6 +22,13 @@ const subjectOf = (spec: Partial<DeviceSpec>) => {
   const parsed = parseReport(report)
   return { parsed, report, kinds: classify(parsed, report).kinds }
 }
+
+const leonardo: AttackToolRow = {
+  ...{ id: 'r', group: 'board', vid: '2341', pid: '8036' },
+  ...{ name: 'Arduino Leonardo', kind: 'k', source: 'src' },
+}
+const tools = createAttackTools([{ ...leonardo, group: 'policy', name: 'Other' }, leonardo], [])
+const findingOf = (spec: Partial<DeviceSpec>) => tools.assess(subjectOf(spec)).finding
 
 describe('a device can type', () => {
   it.each<[string, Partial<DeviceSpec>, boolean]>([
@@ -45,46 +52,98 @@ describe('a device can type', () => {
 describe('a keyboard built like a development board', () => {
   const asleep = { remoteWakeup: false }
   const typing = { reportDescriptors: [keys] }
-  it.each<[string, Partial<DeviceSpec>]>([
-    ['that cannot wake the host and has its own power', { ...asleep, selfPowered: true, interfaces: [boot(inward)] }],
-    ['that cannot wake the host, with an output endpoint', { ...asleep, interfaces: [boot(inward, outward)] }],
-    ['that cannot wake the host and is not a boot keyboard', { ...asleep, ...typing, interfaces: [plain(inward)] }],
+  const [cannotWake, hasPower] = [
+    'it cannot wake the host, as nearly all keyboards can',
+    'it claims to have its own power supply',
+  ]
+  const [isOut, isFast] = ['its keyboard has an output endpoint', 'it does so at high speed, as Linux gadgets do']
+  const notBoot = 'its only HID interface is not a boot keyboard'
+  const grouped = 'it is a composite device with grouped interfaces'
+  const serialPort = 'it combines a keyboard and a serial port'
+  const serial: InterfaceSpec[] = ['02:02:01', '0a:00:00']
+  it.each<[string, Partial<DeviceSpec>, string[]]>([
+    [
+      'that cannot wake the host and has its own power',
+      { ...asleep, selfPowered: true, interfaces: [boot(inward)] },
+      [cannotWake, hasPower],
+    ],
+    [
+      'that cannot wake the host, with an output endpoint',
+      { ...asleep, interfaces: [boot(inward, outward)] },
+      [cannotWake, isOut],
+    ],
+    [
+      'with an output endpoint at the second keyboard',
+      { ...asleep, interfaces: [boot(inward), boot(inward, outward)] },
+      [cannotWake, isOut],
+    ],
+    [
+      'that cannot wake the host and is not a boot keyboard',
+      { ...asleep, ...typing, interfaces: [plain(inward)] },
+      [cannotWake, notBoot],
+    ],
     [
       'that cannot wake the host, with grouped interfaces',
       { ...asleep, deviceCode: 'ef:02:01', interfaces: [boot(inward)] },
+      [cannotWake, grouped],
     ],
     [
       'that cannot wake the host, with a serial port',
-      { ...asleep, interfaces: [boot(inward), '02:02:01', '0a:00:00'] },
+      { ...asleep, interfaces: [boot(inward), ...serial] },
+      [cannotWake, serialPort],
     ],
-    ['at high speed, with an output endpoint', { speedMbps: 480, interfaces: [boot(inward, outward)] }],
+    [
+      'at high speed, with an output endpoint',
+      { speedMbps: 480, interfaces: [boot(inward, outward)] },
+      [isOut, isFast],
+    ],
     [
       'with grouped interfaces, a serial port and no boot keyboard',
-      { ...typing, deviceCode: 'ef:02:01', remoteWakeup: true, interfaces: ['02:02:01', '0a:00:00', plain(inward)] },
+      { ...typing, deviceCode: 'ef:02:01', remoteWakeup: true, interfaces: [...serial, plain(inward)] },
+      [notBoot, grouped, serialPort],
     ],
-  ])('is suspected: %s', (_, spec) => {
+  ])('is suspected: %s', (_, spec, evidence) => {
     expect(areEnough(marksOf(subjectOf(spec)))).toBe(true)
-    expect(evaluate(reportOf(spec)).attackTool).toMatchObject({
-      level: 'suspected',
-      name: 'Keyboard built like a development board',
+    expect(findingOf(spec)).toEqual({
+      ...{ level: 'suspected', name: 'Keyboard built like a development board', evidence },
+      source: 'structure of the descriptors',
     })
   })
 
+  it.each<[string, Partial<DeviceSpec>, string[]]>([
+    ['an output endpoint of another type', { interfaces: [boot(inward, { ...outward, attributes: 2 })] }, [cannotWake]],
+    ['a second input endpoint', { interfaces: [boot(inward, { ...inward, address: 0x80 })] }, [cannotWake]],
+    ['an output endpoint of unknown speed', { speedMbps: undefined as never }, [cannotWake, isOut]],
+    ['its own power, if it can wake the host', { remoteWakeup: true, selfPowered: true }, [isOut]],
+    [
+      'two HID interfaces that are no boot keyboards',
+      { ...typing, interfaces: [plain(inward), plain(inward)] },
+      [cannotWake],
+    ],
+    ['a network port', { interfaces: [boot(inward), '02:06:00', '0a:00:00'] }, [cannotWake]],
+    ['its own interface with the numbers of a serial port', { interfaces: [boot(inward), 'ff:02:01'] }, [cannotWake]],
+  ])('has no mark for %s', (_, spec, evidence) => {
+    const marks = marksOf(subjectOf({ ...asleep, interfaces: [boot(inward, outward)], ...spec }))
+    expect(marks.map((mark) => mark.evidence)).toEqual(evidence)
+  })
+
   it('is named after the board that has its ids', () => {
-    const leonardo = { vid: '2341', pid: '8036', deviceCode: 'ef:02:01', remoteWakeup: true, ...typing }
-    expect(
-      evaluate(reportOf({ ...leonardo, interfaces: ['02:02:01', '0a:00:00', plain(inward)] })).attackTool,
-    ).toMatchObject({ level: 'suspected', name: expect.stringMatching(/^Arduino Leonardo.*, acting as a keyboard$/) })
+    const { vid, pid } = leonardo as { vid: string; pid: string }
+    const spec = { vid, pid, deviceCode: 'ef:02:01', remoteWakeup: true, ...typing }
+    expect(findingOf({ ...spec, interfaces: [...serial, plain(inward)] })).toEqual({
+      ...{ level: 'suspected', name: 'Arduino Leonardo, acting as a keyboard' },
+      ...{ evidence: [notBoot, grouped, serialPort], source: 'structure of the descriptors' },
+    })
   })
 
   it('combined with a disk is confirmed, unless its ids are those of a board', () => {
     const gadget = { ...asleep, interfaces: [boot(inward, outward), '08:06:50'] }
-    expect(evaluate(reportOf(gadget)).attackTool).toMatchObject({
+    expect(findingOf(gadget)).toMatchObject({
       level: 'confirmed',
       name: 'Keyboard with mass storage',
     })
-    expect(evaluate(reportOf({ ...gadget, vid: '239A' })).attackTool?.level).toBe('suspected')
-    expect(evaluate(reportOf({ interfaces: ['03:01:01', '08:06:50'] })).attackTool?.level).toBe('suspected')
+    expect(findingOf({ ...gadget, vid: '239A' })?.level).toBe('suspected')
+    expect(findingOf({ interfaces: ['03:01:01', '08:06:50'] })?.level).toBe('suspected')
   })
 
   const sure = { ...asleep, selfPowered: true, interfaces: [boot(inward, outward)] }
@@ -110,21 +169,24 @@ describe('a keyboard built like a development board', () => {
     ['what cannot type', { ...sure, interfaces: ['03:01:02'] }],
   ])('is not %s', (_, spec) => {
     expect(marksOf(subjectOf({ ...sure, vid: '239A', product: 'Board' }))).not.toEqual([])
-    expect(evaluate(reportOf(spec)).attackTool).toBeNull()
+    expect(findingOf(spec)).toBeNull()
+  })
+
+  it.each<Kind>([
+    ...(['Hub', 'Audio', 'Video', 'Wireless', 'Smart Card', 'Security Key', 'Tablet', 'Touchscreen'] as const),
+    ...(['Game Controller', 'Barcode Scanner', 'Modem'] as const),
+  ])('is not a keyboard with another function: %s', (kind) => {
+    const subject = subjectOf(sure)
+    expect(marksOf({ ...subject, kinds: ['Keyboard', kind] })).toEqual([])
+    expect(marksOf({ ...subject, kinds: ['Keyboard'] })).not.toEqual([])
   })
 
   it('does not depend on the speed of the port', () => {
     const at = (speedMbps: number, bcdUsb: number, maxPacketSize0: number, maxPowerMa: number) =>
-      evaluate(
-        reportOf({
-          ...sure,
-          speedMbps,
-          bcdUsb,
-          maxPacketSize0,
-          maxPowerMa,
-          interfaces: [boot({ ...inward, maxPacketSize: maxPacketSize0 })],
-        }),
-      ).attackTool
+      findingOf({
+        ...{ ...sure, speedMbps, bcdUsb, maxPacketSize0, maxPowerMa },
+        interfaces: [boot({ ...inward, maxPacketSize: maxPacketSize0 })],
+      })
     expect(at(12, 0x0110, 8, 100)).toEqual(at(12, 0x0210, 64, 500))
     expect(at(12, 0x0110, 8, 100)?.level).toBe('suspected')
   })

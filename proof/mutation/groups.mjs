@@ -20,7 +20,7 @@ export const groups = {
       'domain/src/vulnerabilities.ts',
     ],
     // Without the tests on the shipped knowledge, which read 20,000 names first.
-    tests: ['domain/test/{risk,severity,assessment,behaviour}.test.ts'],
+    tests: ['domain/test/{risk,severity,assessment,behaviour,typing}.test.ts'],
   },
   seals: {
     mutate: [

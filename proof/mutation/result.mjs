@@ -38,26 +38,28 @@ const pageOf = (results) => {
     return row(name, shown, killed, timedOut, survivors.length, ignored.length, commit, date, load)
   })
   const missing = Object.keys(groups).filter((name) => results[name] === undefined)
-  const survivors = measured.map((name) => {
+  const sections = measured.map((name) => {
     const { survivors, ignored } = results[name]
-    const left = ignored.map(({ where, mutator, reason }) => `- \`${where}\` ${mutator}: ${reason}`)
-    const open = survivors.map(({ where, mutator }) => `- \`${where}\` ${mutator}: no reason yet`)
-    return [`### ${name}`, '', ...[...open, ...left, ...(open.length + left.length === 0 ? ['None.'] : [])], ''].join(
-      '\n',
-    )
+    const all = [...survivors.map((one) => ({ ...one, reason: 'No reason yet.' })), ...ignored]
+    const left = [...Map.groupBy(all, ({ reason }) => reason)].map(([reason, group]) => {
+      const places = [...new Set(group.map(({ where }) => `\`${where}\``))]
+      return `- ${reason} ${places.join(', ')}`
+    })
+    return [`### ${name}`, '', ...(left.length === 0 ? ['None.'] : left), ''].join('\n')
   })
   return `# Mutation tests
 
+<!-- \`npm run mutate -- --write GROUP\` measures a group and writes this page. Do not edit it. -->
+
 [Stryker](https://stryker-mutator.io) makes small changes to the modules that decide, one at a time. The score is the share
-of changes that a test detects. A group passes with at least 90 % and a reason for each change that is left. \`npm run mutate -- --write GROUP\` measures a
-group and writes this page.
+of changes that a test detects. A group passes with at least 90 % and a reason for each change that is left.
 
 ${[row('group', 'score', 'killed', 'of them by timeout', 'survived', 'left out', 'commit', 'date', 'load'), row(...Array(9).fill('---')), ...lines].join('\n')}
 ${missing.length === 0 ? '' : `\nNever measured: ${missing.join(', ')}.\n`}
-“Left out” counts changes that no test can detect, and changes that decide nothing. The lists below have the reason for
-each. Lines are those of the measured commit. “Load” is the load of the machine over five minutes.
+*Survived*: no test detects the change. *Left out*: no test can detect it, or it decides nothing. The lists below name the
+lines of the measured commit and the reasons. *Load*: the load of the machine over five minutes.
 
-${survivors.join('\n')}`
+${sections.join('\n')}`
 }
 
 const git = (...args) => execFileSync('git', args, { cwd: fromRoot('.'), encoding: 'utf8' }).trim()

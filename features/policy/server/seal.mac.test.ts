@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { Secret } from '@portcullis/platform/server/secret.ts'
 import { describe, expect, it } from 'vitest'
-import { createSeals, type SealedPart } from './seal.ts'
+import { createSeals, printOf, rulesPurpose, type SealedPart } from './seal.ts'
 
 const secret = randomBytes(32)
 const seals = createSeals(new Secret(secret))
@@ -23,6 +23,46 @@ const rule: SealedPart = {
 }
 const isAuthentic = (change: Partial<SealedPart>, sealed: Partial<SealedPart> = {}): boolean =>
   seals.isAuthentic({ ...rule, ...change, seal: seals.sealOf({ ...rule, ...sealed }) })
+
+it('derives its key for this purpose', () => {
+  expect(rulesPurpose).toBe('policy-rules')
+})
+
+describe('the identity of a rule', () => {
+  const identity = { rule_fingerprint: 'b'.repeat(32), exact_serial: true }
+  const sealed = seals.sealed({ ...rule, ...identity })
+  const unknown = { rule_fingerprint: null, exact_serial: false }
+
+  it('is sealed together with the rule', () => {
+    expect(sealed).toEqual({
+      ...{ ...rule, ...identity, seal: seals.sealOf(rule) },
+      identity_seal: createHmac('sha256', secret)
+        .update(JSON.stringify(['identity', seals.sealOf(rule).toString('hex'), identity.rule_fingerprint, true]))
+        .digest(),
+    })
+    expect(seals.withIdentity(sealed)).toBe(sealed)
+  })
+
+  it('is the same whether an unknown one is null or absent', () => {
+    expect(seals.sealed({ ...rule, ...unknown }).identity_seal).toEqual(seals.sealed(rule).identity_seal)
+  })
+
+  it.each([
+    ['another fingerprint', { rule_fingerprint: 'c'.repeat(32) }],
+    ['no fingerprint', { rule_fingerprint: null }],
+    ['a cleaned serial number', { exact_serial: false }],
+    ['the seal of another rule', { seal: seals.sealOf({ ...rule, vid: null }) }],
+    ['no seal', { identity_seal: null }],
+  ])('does not count with %s', (_, change) => {
+    expect(seals.withIdentity({ ...sealed, ...change })).toEqual({ ...sealed, ...change, ...unknown })
+  })
+
+  it('is the fingerprint for every port and speed, if it is known', () => {
+    const fingerprint = 'a'.repeat(32)
+    expect(printOf({ fingerprint, rule_fingerprint: 'b' })).toBe('b')
+    expect(printOf({ fingerprint, rule_fingerprint: null })).toBe(fingerprint)
+  })
+})
 
 describe('the seal of a rule', () => {
   it('matches its own rule, whatever the case of the tag', () => {
