@@ -72,7 +72,7 @@ describe('decisions of the gate', () => {
   })
 
   it('requires an approver for the limit of armed Windows hosts of a build, if hosts are limited at all', () => {
-    const at = (limit: number | null) => judgeChange({ ...state, limit }, person, { kind: 'verification' })
+    const at = (limit: number | null) => evaluateChange({ ...state, limit }, person, { kind: 'verification' })
     expect([at(100), at(null)]).toEqual(['approver', 'allow'])
   })
 
