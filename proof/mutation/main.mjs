@@ -4,13 +4,13 @@ import { existsSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { groups } from './groups.mjs'
-import { resultOf, writePage } from './result.mjs'
+import { forgetSurvivors, resultOf, writePage } from './result.mjs'
 
 const usage = `Usage: npm run mutate -- [--write] [--changed] GROUP…
 
   GROUP      ${Object.keys(groups).join(', ')}
   --write    writes the results into docs/proof/mutation.json and mutation.md
-  --changed  keeps the last results in build/mutation where neither the code nor the tests changed
+  --changed  tests only changed code, and what survived the last run
 
 Stryker's own reports are build/mutation/GROUP.html and .json.
 Exit code: 0 passed, 1 a group is below 90 % or has survivors without a reason, 2 wrong arguments
@@ -32,6 +32,7 @@ process.exitCode = 0
 for (const name of names) {
   const startedAt = performance.now()
   const changed = process.argv.includes('--changed') ? ['--incremental'] : []
+  if (changed.length > 0) forgetSurvivors(name)
   const status = run(process.execPath, [stryker, 'run', 'proof/mutation/stryker.config.mjs', ...changed], {
     cwd: root,
     env: { ...process.env, MUTATION_GROUP: name },
