@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { api, type Environment, withEnvironment } from '../kit/environment.ts'
-import { amount, atLeast, atMost, type Check, figure, type Outcome, relative } from '../kit/verdict.ts'
+import { amount, atLeast, atMost, type Check, figure, median, type Outcome, relative, round } from '../kit/verdict.ts'
 import { forEachOf, type HttpResponse, jsonOf } from '../kit/wire.ts'
 
 /** Returns a different address of the benchmarking networks (RFC 2544) for each number. */
@@ -13,10 +13,6 @@ const guess = ({ wire }: Environment, userName: string, password: string, from: 
     body: { userName, password },
     headers: { 'x-forwarded-for': from },
   })
-
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] as number
-
-const round = (value: number): number => Math.round(value * 100) / 100
 
 /** Returns how far two samples differ, in standard deviations (Mann-Whitney). */
 const apart = (a: readonly number[], b: readonly number[]): number => {
@@ -51,7 +47,7 @@ export const signIn: Check = {
       const times: Record<'known' | 'unknown', number[]> = { known: [], unknown: [] }
       const texts = new Set<string>()
       let at = 100_000
-      for (let round = 0; round < perAccount; round++)
+      for (let turn = 0; turn < perAccount; turn++)
         for (const name of names)
           for (const [kind, userName] of [
             ['known', name],

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { createTransport } from '../../cli/simulator/transport.ts'
+import { createTransport, type Transport } from '../../cli/simulator/transport.ts'
 import { startTestNodes, type TestNode } from '../../platform/server/postgres/test-nodes.ts'
 import { temporaryFolder } from '../kit/database.ts'
 import { haproxyIsMissing, startHaproxy } from '../kit/haproxy.ts'
@@ -28,6 +28,8 @@ const rights = [
 
 /** Starts two servers behind HAProxy on a primary with two standbys, and enrols the hosts. */
 const install = async (root: string, synchronous: string) => {
+  // Releases everything if a step fails.
+  await using made = new AsyncDisposableStack()
   const folder = temporaryFolder('failover')
   const links: Relay[] = []
   const cut = async (): Promise<void> => {
@@ -41,29 +43,31 @@ const install = async (root: string, synchronous: string) => {
       return link.port
     },
   })
-  const undone = onInterrupt(nodes.stop)
+  made.defer(onInterrupt(nodes.stop))
+  made.defer(nodes.stop)
+  made.defer(cut)
   await nodes.nodes[0].admin(...rights)
   await nodes.streaming()
   const urlFile = join(folder, 'failover.url')
   writeFileSync(urlFile, nodes.url('failover'))
-  const replicas = await startReplicas(folder, nodes.url(), root)
-  const balancer = await startHaproxy(replicas.urls)
-  const transport = createTransport({ server: new URL(balancer.url), connections: hosts, timeoutMs: 10_000 })
+  const replicas = made.use(await startReplicas(folder, nodes.url(), root))
+  const { url, ready } = made.use(await startHaproxy(replicas.urls))
+  const reach = (timeoutMs: number): Transport =>
+    made.use(createTransport({ server: new URL(url), connections: hosts, timeoutMs }))
+  // Each enrolment waits for a standby several times, one host after the other.
+  let transport = reach(60_000)
   const token = await replicas.first.enrolmentToken(hosts)
   const fleet = await enrolReportingHosts(hosts, () => transport, token, 'failover')
+  made.defer(() => {
+    for (const host of fleet) host.leave()
+  })
+  transport = reach(10_000)
+  const kept = made.move()
   return {
-    ...{ nodes, fleet, urlFile, restart: replicas.restart, ready: balancer.ready },
+    ...{ nodes, fleet, urlFile, ready, restart: replicas.restart },
     /** Breaks the network between the primary and its standbys. */
     cut,
-    [Symbol.asyncDispose]: async () => {
-      for (const host of fleet) host.leave()
-      await replicas[Symbol.asyncDispose]()
-      transport.close()
-      await balancer[Symbol.asyncDispose]()
-      await cut()
-      await nodes.stop()
-      undone()
-    },
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
   }
 }
 

@@ -3,7 +3,7 @@ import { startServer } from '../kit/installation.ts'
 import { startProbe } from '../kit/probe.ts'
 import { createServerMetrics, type ServerMetrics } from '../kit/server-metrics.ts'
 import { startSimulator } from '../kit/simulator.ts'
-import { amount, atLeast, atMost, type Check, figure, type Outcome, relative, round } from '../kit/verdict.ts'
+import { amount, atLeast, atMost, type Check, figure, median, type Outcome, relative, round } from '../kit/verdict.ts'
 
 const mib = 2 ** 20
 /** Maximum memory growth, in MiB per hour. */
@@ -84,8 +84,6 @@ export const soak: Check = {
     const live = slopeOf(looks.map(({ look, hours }) => ({ hours, mib: (look.heapUsed + look.external) / mib })))
     const resident = slopeOf(looks.map(({ look, hours }) => ({ hours, mib: look.rss / mib })))
     const handles = looks.map(({ look }) => look.resources)
-    const middle = (values: readonly number[]): number =>
-      [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] as number
     const cut = Math.floor(handles.length / 2)
     const [first = 0, second = 0] = p99
     return {
@@ -100,8 +98,8 @@ export const soak: Check = {
           ? [atMost('growth of what lives in memory', round(live, 1), slopeLimit, 'MiB/h')]
           : [atMost('sudden growth of what lives in memory', round(live, 1), suddenSlopeLimit, 'MiB/h')]),
         figure('growth of resident memory', round(resident, 1), 'MiB/h'),
-        figure('handles, second half', middle(handles.slice(cut))),
-        atMost('handles, growth', middle(handles.slice(cut)) - middle(handles.slice(0, cut)), 50),
+        figure('handles, second half', median(handles.slice(cut))),
+        atMost('handles, growth', median(handles.slice(cut)) - median(handles.slice(0, cut)), 50),
         figure('p99, first half', first, 'ms'),
         figure('p99, second half', second, 'ms'),
         // On a shared machine, a tenth of a few milliseconds is below the measurement noise.

@@ -24,6 +24,14 @@ const found = (what: string, value: number, unit: string, beside: string | undef
 
 export const round = (value: number, digits = 2): number => Math.round(value * 10 ** digits) / 10 ** digits
 
+/** Returns the value below which this share of the values lies. */
+export const percentile = (values: readonly number[], share: number): number => {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.max(0, Math.ceil(sorted.length * share) - 1))] ?? Number.NaN
+}
+
+export const median = (values: readonly number[]): number => percentile(values, 0.5)
+
 /** A figure without a limit, for information. */
 export const figure = (what: string, value: number, unit = '', beside?: string): Finding =>
   found(what, value, unit, beside)

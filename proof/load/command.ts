@@ -10,9 +10,9 @@ import { createRandom } from '../../cli/simulator/random.ts'
 import { createTransport } from '../../cli/simulator/transport.ts'
 import { createWaits } from '../../cli/simulator/waits.ts'
 import type { Installation } from '../kit/installation.ts'
-import { atMost, type Finding, figure, round } from '../kit/verdict.ts'
+import { atMost, type Finding, figure, percentile, round } from '../kit/verdict.ts'
 import type { Prepared } from './fleet.ts'
-import { type BenchResult, percentile } from './result.ts'
+import type { BenchResult } from './result.ts'
 
 /** Number of hosts that hold a wake socket. The commands go to them in turn. */
 const listening = 100

@@ -8,10 +8,10 @@ import { launchBrowser, openWindow, whyNoChromium } from '../../e2e/browser.ts'
 import { createTree, startAgent, temporaryDir } from '../../e2e/harness.ts'
 import { firstLoad, isConsoleBuilt, mostScriptKilobytes } from '../kit/first-load.ts'
 import { adminPassword } from '../kit/server.ts'
-import { atMost, type Finding, figure, round } from '../kit/verdict.ts'
+import { atMost, type Finding, figure, percentile, round } from '../kit/verdict.ts'
 import { measureNavigation, measureSlowLine } from './console-load.ts'
 import type { Prepared } from './fleet.ts'
-import { type BenchResult, percentile } from './result.ts'
+import type { BenchResult } from './result.ts'
 
 const usableMs = 1_000
 const navigationMs = 150

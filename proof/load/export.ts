@@ -11,9 +11,9 @@ import { agentsList } from '../../features/agents/server/index.ts'
 import { temporaryFolder } from '../kit/database.ts'
 import type { Installation } from '../kit/installation.ts'
 import { withMemoryGrowth } from '../kit/proc.ts'
-import { atLeast, atMost, type Finding, figure, round } from '../kit/verdict.ts'
+import { atLeast, atMost, type Finding, figure, median, round } from '../kit/verdict.ts'
 import type { Prepared } from './fleet.ts'
-import { type BenchResult, percentile } from './result.ts'
+import type { BenchResult } from './result.ts'
 
 const megabyte = 1024 * 1024
 const headBytes = 2_000
@@ -66,8 +66,6 @@ const download = (server: Installation, token: string, path: string, body: unkno
 /** Returns how much the server's memory grew during `work`, in MB. */
 const memoryGrowth = async (server: Installation, work: () => Promise<void>): Promise<number> =>
   round((await withMemoryGrowth(server.pid, work)).grown / megabyte, 1)
-
-const median = (values: readonly number[]): number => percentile(values, 0.5)
 
 const csvFigures = async (
   server: Installation,

@@ -2,9 +2,9 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Installation } from '../kit/installation.ts'
-import { atMost, figure, round } from '../kit/verdict.ts'
+import { atMost, figure, percentile, round } from '../kit/verdict.ts'
 import type { Prepared } from './fleet.ts'
-import { type BenchResult, percentile } from './result.ts'
+import type { BenchResult } from './result.ts'
 
 const reloadLimitMs = 100
 const paths = {

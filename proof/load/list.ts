@@ -5,11 +5,11 @@ import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Installation } from '../kit/installation.ts'
-import { atLeast, atMost, type Finding, figure, round } from '../kit/verdict.ts'
+import { atLeast, atMost, type Finding, figure, percentile, round } from '../kit/verdict.ts'
 import { createWire } from '../kit/wire.ts'
 import type { Prepared } from './fleet.ts'
 import { combinations } from './page-combinations.ts'
-import { type BenchResult, percentile } from './result.ts'
+import type { BenchResult } from './result.ts'
 
 interface Answer {
   milliseconds: number

@@ -3,13 +3,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { cpuSecondsOf } from '../kit/proc.ts'
 import { seededRandom } from '../kit/seeded-random.ts'
-import { atLeast, atMost, type Finding, figure, round } from '../kit/verdict.ts'
+import { atLeast, atMost, type Finding, figure, percentile, round } from '../kit/verdict.ts'
 import { createWire } from '../kit/wire.ts'
 import { checkInsOf, openSessions } from './check-in.ts'
 import type { Prepared } from './fleet.ts'
 import { combinations } from './page-combinations.ts'
 import { runPaced } from './raw-client.ts'
-import { type BenchResult, percentile } from './result.ts'
+import type { BenchResult } from './result.ts'
 
 /** Check-in interval of the fleet. This machine also runs the load generator. */
 const intervalSeconds = 60

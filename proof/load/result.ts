@@ -34,12 +34,6 @@ export const ratioOf = ({ value, atMost, atLeast }: Finding): number | null => {
   return round(atLeast === undefined ? limit / value : value / limit)
 }
 
-/** Returns the value below which this share of the values lies. */
-export const percentile = (values: readonly number[], share: number): number => {
-  const sorted = [...values].sort((a, b) => a - b)
-  return sorted[Math.min(sorted.length - 1, Math.max(0, Math.ceil(sorted.length * share) - 1))] ?? Number.NaN
-}
-
 /** Formats the table for the terminal. */
 export const tableOf = ({ name, what, findings, notRun }: Result): string => {
   const rows = findings.map((one) => {

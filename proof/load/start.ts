@@ -8,9 +8,9 @@ import { seedFingerprints } from '../kit/fleet.ts'
 import { loadFleet } from '../kit/loader.ts'
 import { cpuSecondsOfTree } from '../kit/proc.ts'
 import type { ServerProcess } from '../kit/server.ts'
-import { atMost, figure, round } from '../kit/verdict.ts'
+import { atMost, figure, percentile, round } from '../kit/verdict.ts'
 import { createProduction, type Started } from './production.ts'
-import { type BenchResult, percentile, type Settings } from './result.ts'
+import type { BenchResult, Settings } from './result.ts'
 
 /** Fingerprints in the fleet, and devices of each host: as in the benchmarks of a fleet. */
 const designs = 3_000

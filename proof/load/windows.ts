@@ -12,7 +12,7 @@ import { bundleAgent } from '../../scripts/bundle-agent.mjs'
 import { createWineRoot, whyNoWine } from '../../scripts/wine/root.ts'
 import { startServer } from '../kit/installation.ts'
 import { cpuSecondsOfTree, memoryOfTree } from '../kit/proc.ts'
-import { atMost, round } from '../kit/verdict.ts'
+import { atMost, median, round } from '../kit/verdict.ts'
 import type { BenchResult, Settings } from './result.ts'
 
 /** Devices of the host before the measurement. */
@@ -30,8 +30,6 @@ const stick = (port: number): DeviceReport =>
     ...{ vid: '0781', pid: '5581', product: 'Ultra', serial: `4C5300012306151${String(port).padStart(5, '0')}` },
     ...{ portPath: `1-${port}`, interfaces: ['08:06:50'] },
   })
-
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
 
 export const benchWindows = async ({ databaseUrl, isQuick }: Settings): Promise<BenchResult> => {
   const { arrivals, idleSeconds } = isQuick ? { arrivals: 5, idleSeconds: 20 } : { arrivals: 20, idleSeconds: 60 }

@@ -1,7 +1,7 @@
 /** Seeds several thousand fingerprints through the agent protocol, so that the server judges them itself. */
 import { readFileSync } from 'node:fs'
 import type { DeviceReport } from '@portcullis/contract'
-import { inventoryHash } from '@portcullis/domain'
+import { inventoryHash, parseUsbIds } from '@portcullis/domain'
 import { buildDevice } from '@portcullis/domain/testing'
 import { createHostAgent } from '../../../cli/simulator/host-agent.ts'
 import { createHost } from '../../../cli/simulator/hosts.ts'
@@ -19,17 +19,11 @@ interface Product {
 }
 
 const productsOf = (usbIds: string): Product[] => {
-  const products: Product[] = []
-  let vendor: { vid: string; name: string } | undefined
-  for (const line of usbIds.split('\n')) {
-    if (line.startsWith('# List of known device classes')) break
-    const v = /^([0-9a-f]{4}) {2}(.+)$/.exec(line)
-    const p = /^\t([0-9a-f]{4}) {2}(.+)$/.exec(line)
-    if (v !== null) vendor = { vid: v[1] as string, name: v[2] as string }
-    else if (p !== null && vendor !== undefined)
-      products.push({ vid: vendor.vid, pid: p[1] as string, vendor: vendor.name, name: p[2] as string })
-  }
-  return products
+  const { vendors, products } = parseUsbIds(usbIds)
+  return [...products].map(([key, name]) => {
+    const vid = key.slice(0, 4)
+    return { vid, pid: key.slice(4), vendor: vendors.get(vid) ?? '', name }
+  })
 }
 
 const guesses: readonly (readonly [RegExp, readonly string[]])[] = [
