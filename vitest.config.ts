@@ -12,8 +12,13 @@ const WORKERS = 4
 /** As in scripts/test-plan.mjs. */
 const SLOW_TESTS = '**/*.slow.test.ts'
 const PROCESS_TESTS = '**/*.process.test.ts'
-/** They read all sources or explore all states: 10 and 6 s of processor time, a fifth of all unit tests. */
-const LONG_TESTS = ['proof/attack/sources.test.ts', 'domain/test/change-gate.test.ts']
+/** They read all sources, explore all states or run vitest: 6 to 12 s of processor time each, a third of all unit tests. */
+const LONG_TESTS = [
+  'proof/attack/sources.test.ts',
+  'domain/test/change-gate.test.ts',
+  'agent/test/windows-enforcement.property.test.ts',
+  'scripts/summary-reporter.test.mjs',
+]
 /** They require that the product acts within a second or less. */
 const TIMED_TESTS = ['e2e/kernel/*.slow.test.ts', 'e2e/windows/{agent,arrivals,chain}.slow.test.ts']
 /** They compare outputs of a server in this process, whose clock they set. */
