@@ -1,8 +1,8 @@
 // Invariant: A capability calls upwards only through the interfaces of its ports.ts.
 
 // Checks that a capability that calls one above it declares its needs in its ports.ts, and that ARCHITECTURE.md lists
-// these pairs. Reads what the compose files pass to each capability, lambdas and constants included. Checks the checkout
-// or the given folder.
+// these pairs. Reads what server/src/compose.ts passes to each capability, lambdas and constants included. Checks the
+// checkout or the given folder.
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import ts from 'typescript'
@@ -10,7 +10,7 @@ import { ROOT } from './bootstrap/say.mjs'
 import tiers from './tiers.cjs'
 
 const MAX_PAIRS = 6
-const FEATURE = /\/features\/([a-z-]+)\/server\/(?:[a-z-]+\/)?index\.ts$/
+const CAPABILITY = /\/features\/([a-z-]+)\/server\/(?:[a-z-]+\/)?index\.ts$/
 const PLATFORM = /\/platform\/server\//
 const ROW = /^\| `features\/([a-z-]+)\/server\/ports\.ts`, `(\w+)` \| `([a-z-]+)` \|/gm
 
@@ -47,21 +47,21 @@ function evaluateBindings(found) {
 function evaluatePorts() {
   const pairs = new Set(table.map(({ lower, higher }) => `${lower} ${higher}`))
   const onDisk = globSync('*/server/ports.ts', { cwd: features }).map((path) => path.split(/[\\/]/)[0])
-  const listed = (feature) => table.filter(({ lower }) => lower === feature).map(({ port }) => port)
+  const listed = (capability) => table.filter(({ lower }) => lower === capability).map(({ port }) => port)
   return [
-    ...(pairs.size > MAX_PAIRS ? [`${pairs.size} features call one above them; ${MAX_PAIRS} is the limit`] : []),
+    ...(pairs.size > MAX_PAIRS ? [`${pairs.size} capabilities call one above them; ${MAX_PAIRS} is the limit`] : []),
     ...table
       .filter(({ lower }) => !onDisk.includes(lower))
       .map(({ lower }) => `ARCHITECTURE.md lists features/${lower}/server/ports.ts, which is gone`),
-    ...onDisk.flatMap((feature) => {
-      const exported = [...portsOf(feature).matchAll(/^export interface (\w+)/gm)].map((match) => match[1])
+    ...onDisk.flatMap((capability) => {
+      const exported = [...portsOf(capability).matchAll(/^export interface (\w+)/gm)].map((match) => match[1])
       return [
         ...exported
-          .filter((port) => !listed(feature).includes(port))
-          .map((port) => `ARCHITECTURE.md does not list ${port} of features/${feature}/server/ports.ts`),
-        ...listed(feature)
+          .filter((port) => !listed(capability).includes(port))
+          .map((port) => `ARCHITECTURE.md does not list ${port} of features/${capability}/server/ports.ts`),
+        ...listed(capability)
           .filter((port) => !exported.includes(port))
-          .map((port) => `features/${feature}/server/ports.ts does not declare ${port}`),
+          .map((port) => `features/${capability}/server/ports.ts does not declare ${port}`),
       ]
     }),
   ]
@@ -69,47 +69,39 @@ function evaluatePorts() {
 
 /** Returns everything that compose passes to a capability from the same or a higher tier. */
 function bindings() {
-  const files = globSync('server/src/compose*.ts', { cwd: tree }).map((path) =>
-    ts.createSourceFile(path, read(join(tree, path)), ts.ScriptTarget.Latest, true),
-  )
-  /** Capability of each name that is imported or created by an import. Names mean the same in all compose files. */
+  const path = 'server/src/compose.ts'
+  const file = ts.createSourceFile(path, read(join(tree, path)), ts.ScriptTarget.Latest, true)
+  /** Capability of each name that is imported or created by an import. */
   const owners = new Map()
   /** Other constants, with the expressions that define them. */
   const constants = new Map()
-  for (const file of files) each(file, (node) => noteImport(node, owners))
-  const features = new Set(owners.keys())
   const platform = new Set()
-  for (const file of files)
-    each(file, (node) => {
-      for (const { name } of namesOf(node, PLATFORM)) platform.add(name)
-    })
-  for (const file of files) each(file, (node) => noteConstant(node, owners, constants, { features, platform }))
-
-  return files.flatMap((file) => {
-    const found = []
-    each(file, (node) => {
-      if (!ts.isCallExpression(node)) return
-      const consumer = consumerOf(node.expression, owners)
-      if (consumer === undefined) return
-      for (const [member, given] of node.arguments.flatMap(membersOf))
-        for (const higher of featuresIn(given, owners, constants))
-          if (higher !== consumer && tierOf(higher) >= tierOf(consumer)) {
-            const { line } = file.getLineAndCharacterOfPosition(given.getStart())
-            found.push({ where: `${file.fileName}:${line + 1}`, lower: consumer, member, higher })
-          }
-    })
-    return found
+  each(file, (node) => {
+    for (const { name, from } of namesOf(node, CAPABILITY)) owners.set(name, from)
+    for (const { name } of namesOf(node, PLATFORM)) platform.add(name)
   })
+  const makers = new Set(owners.keys())
+  each(file, (node) => noteConstant(node, owners, constants, { makers, platform }))
+
+  const found = []
+  each(file, (node) => {
+    if (!ts.isCallExpression(node)) return
+    const consumer = consumerOf(node.expression, owners)
+    if (consumer === undefined) return
+    for (const [member, given] of node.arguments.flatMap(membersOf))
+      for (const higher of capabilitiesIn(given, owners, constants))
+        if (higher !== consumer && tierOf(higher) >= tierOf(consumer)) {
+          const { line } = file.getLineAndCharacterOfPosition(given.getStart())
+          found.push({ where: `${path}:${line + 1}`, lower: consumer, member, higher })
+        }
+  })
+  return found
 }
 
-function tierOf(feature) {
-  const tier = tiers.TIERS.findIndex((names) => names.includes(feature))
-  if (tier === -1) throw new Error(`scripts/tiers.cjs does not name ${feature}`)
+function tierOf(capability) {
+  const tier = tiers.TIERS.findIndex((names) => names.includes(capability))
+  if (tier === -1) throw new Error(`scripts/tiers.cjs does not name ${capability}`)
   return tier
-}
-
-function noteImport(node, owners) {
-  for (const { name, from } of namesOf(node, FEATURE)) owners.set(name, from)
 }
 
 /** Returns the names that a declaration imports from modules of a kind, without types. */
@@ -121,18 +113,15 @@ function namesOf(node, kind) {
   return names.elements.flatMap(({ name, isTypeOnly }) => (isTypeOnly ? [] : [{ name: name.text, from: found[1] }]))
 }
 
-function noteConstant(node, owners, constants, { features, platform }) {
-  if (ts.isVariableDeclaration(node) && node.initializer !== undefined) {
-    const made = bare(node.initializer)
-    const maker = ts.isCallExpression(made) && ts.isIdentifier(made.expression) ? made.expression.text : ''
-    // Results of a compose part keep their own names, and results of the platform belong to no capability.
-    if (maker.startsWith('compose') || platform.has(maker)) return
-    for (const name of namesIn(node.name))
-      if (features.has(maker)) owners.set(name, owners.get(maker))
-      else constants.set(name, made)
-  }
-  if (ts.isCallExpression(node) && ts.isIdentifier(node.expression) && node.expression.text.startsWith('compose'))
-    for (const [member, given] of node.arguments.flatMap(membersOf)) if (member !== null) constants.set(member, given)
+function noteConstant(node, owners, constants, { makers, platform }) {
+  if (!ts.isVariableDeclaration(node) || node.initializer === undefined) return
+  const made = bare(node.initializer)
+  const maker = ts.isCallExpression(made) && ts.isIdentifier(made.expression) ? made.expression.text : ''
+  // Results of the platform belong to no capability.
+  if (platform.has(maker)) return
+  for (const name of namesIn(node.name))
+    if (makers.has(maker)) owners.set(name, owners.get(maker))
+    else constants.set(name, made)
 }
 
 /** Returns the capability whose function is called. */
@@ -156,7 +145,7 @@ function membersOf(argument) {
 }
 
 /** Returns the capabilities whose names occur in an expression, or in the constants that it uses. */
-function featuresIn(node, owners, constants, seen = new Set(), hidden = new Set()) {
+function capabilitiesIn(node, owners, constants, seen = new Set(), hidden = new Set()) {
   const found = new Set()
   const visit = (one, hides) => {
     if (ts.isTypeNode(one)) return
@@ -171,7 +160,7 @@ function featuresIn(node, owners, constants, seen = new Set(), hidden = new Set(
       if (hides.has(name)) return
       if (owners.has(name)) found.add(owners.get(name))
       else if (constants.has(name) && !seen.has(name))
-        for (const other of featuresIn(constants.get(name), owners, constants, new Set([...seen, name])))
+        for (const other of capabilitiesIn(constants.get(name), owners, constants, new Set([...seen, name])))
           found.add(other)
       return
     }
@@ -197,14 +186,14 @@ function each(node, look) {
 }
 
 /** Returns whether a capability takes a member of this name as this port. */
-function isMember(feature, member, port) {
+function isMember(capability, member, port) {
   const declared = new RegExp(`\\b${member}: ${port}\\b`)
-  const folder = join(features, feature, 'server')
+  const folder = join(features, capability, 'server')
   return globSync('**/*.ts', { cwd: folder }).some((path) => declared.test(read(join(folder, path))))
 }
 
-function portsOf(feature) {
-  return read(join(features, feature, 'server', 'ports.ts'))
+function portsOf(capability) {
+  return read(join(features, capability, 'server', 'ports.ts'))
 }
 
 function read(path) {

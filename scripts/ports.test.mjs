@@ -5,26 +5,18 @@ import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { ROOT } from './bootstrap/say.mjs'
 
-const BASE = `import { accountsFeature } from '@portcullis/features/identity/server/accounts/index.ts'
+const COMPOSE = `import { accountsFeature } from '@portcullis/features/identity/server/accounts/index.ts'
+import { agentsFeature } from '@portcullis/features/agents/server/index.ts'
 import { eventsFeature } from '@portcullis/features/events/server/index.ts'
+import { createIngest } from '@portcullis/features/ingest/server/index.ts'
+import { policyFeature } from '@portcullis/features/policy/server/index.ts'
 import { createHttpApp } from '@portcullis/platform/server/http/http-app.ts'
 
-export const composeBase = async (options, { hosts }) => {
-  const app = createHttpApp({ authenticate: (token) => accounts.authenticate(token) })
-  const events = eventsFeature(app, { hosts })
-  const accounts = await accountsFeature(app, { events })
-  return { app, events, accounts }
-}
-`
-const COMPOSE = `import { agentsFeature } from '@portcullis/features/agents/server/index.ts'
-import { policyFeature } from '@portcullis/features/policy/server/index.ts'
-import { composeBase } from './compose.base.ts'
-import { createIngest } from '@portcullis/features/ingest/server/index.ts'
-
 export const compose = async (options) => {
-  const base = await composeBase(options, { hosts: { latest: (tx) => agents.latest(tx) } })
-  const { app, events, accounts } = base
+  const app = createHttpApp({ authenticate: (token) => accounts.authenticate(token) })
+  const events = eventsFeature(app, { hosts: { latest: (tx) => agents.latest(tx) } })
   const agents = agentsFeature(app, { events, clock: options.clock })
+  const accounts = await accountsFeature(app, { events })
   const policy = policyFeature(app, { agents, nameOf: (agents) => agents.name })
   const ingest = createIngest({ agents, policy })
   events.forget(agents.kept())
@@ -34,7 +26,6 @@ export const compose = async (options) => {
 const ROW = '| `features/events/server/ports.ts`, `HostsPort` | `agents` | for lists |'
 const CLEAN = {
   'ARCHITECTURE.md': `${ROW}\n`,
-  'server/src/compose.base.ts': BASE,
   'server/src/compose.ts': COMPOSE,
   'features/events/server/ports.ts': 'export interface HostsPort {}\n',
   'features/events/server/index.ts': 'export interface Deps {\n  hosts: HostsPort\n}\n',
@@ -48,7 +39,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(tree, { recursive: true, force: true }))
 
-it('accepts a feature that declares its needs of a higher feature', () => {
+it('accepts a capability that declares its needs of a higher one', () => {
   expect(check({})).toEqual({ status: 0, said: '' })
 })
 
@@ -61,12 +52,12 @@ const agentsTake = (what, more = '') => ({
 
 it.each([
   [
-    'a lambda to a feature above',
+    'a lambda to a capability above',
     agentsTake('{ events, rules: (id) => policy.rulesOf(id) }'),
-    'server/src/compose.ts:9: agents is handed policy',
+    'server/src/compose.ts:11: agents is handed policy',
   ],
-  ['a feature above by its name', agentsTake('{ events, policy }'), 'agents is handed policy'],
-  ['a feature of the same tier', withDeliveries('{ agents }'), 'deliveries is handed agents'],
+  ['a capability above by its name', agentsTake('{ events, policy }'), 'agents is handed policy'],
+  ['a capability of the same tier', withDeliveries('{ agents }'), 'deliveries is handed agents'],
   ['the ingest', agentsTake('{ events, depth: () => ingest.depth() }'), 'agents is handed ingest'],
   [
     'a constant that hides the call',
@@ -74,17 +65,9 @@ it.each([
     'agents is handed policy',
   ],
   [
-    'names taken out of a feature above',
+    'names taken out of a capability above',
     agentsTake('{ events, rulesOf }', '  const { rulesOf } = policy\n'),
     'agents is handed policy',
-  ],
-  [
-    'a part of compose that hides the call',
-    {
-      'server/src/compose.base.ts': BASE.replace('app, { hosts })', 'app, { hosts, rules })'),
-      'server/src/compose.ts': COMPOSE.replace('agents.latest(tx) }', 'agents.latest(tx), rules: policy.rules }'),
-    },
-    'events is handed policy',
   ],
   [
     'what compose registers below',
@@ -93,7 +76,12 @@ it.each([
   ],
   [
     'a second need of the same pair, without a port',
-    { 'server/src/compose.base.ts': BASE.replace('app, { hosts })', 'app, { hosts, names: hosts })') },
+    {
+      'server/src/compose.ts': COMPOSE.replace(
+        'agents.latest(tx) } })',
+        'agents.latest(tx) }, names: () => agents.names() })',
+      ),
+    },
     'events is handed agents, which is not below it (names)',
   ],
   [
@@ -123,7 +111,7 @@ it.each([
         .map((higher) => ROW.replace('agents', higher))
         .join('\n'),
     },
-    '7 features call one above them; 6 is the limit',
+    '7 capabilities call one above them; 6 is the limit',
   ],
 ])('refuses %s', (_name, files, reason) => {
   const { status, said } = check(files)
