@@ -1,5 +1,5 @@
 /** Wires the capabilities without a framework, lower tiers first. Only this file knows all of them. */
-import { hostname, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import type { Knowledge } from '@portcullis/domain'
 import { agentlessFeature, agentlessSealed } from '@portcullis/features/agentless/server/index.ts'
@@ -24,7 +24,7 @@ import { heldPortsFeature } from '@portcullis/features/hosts/server/held-ports/i
 import { hostsFeature } from '@portcullis/features/hosts/server/index.ts'
 import { accountsFeature, accountsSealed } from '@portcullis/features/identity/server/accounts/index.ts'
 import { directoryFeature } from '@portcullis/features/identity/server/directory/index.ts'
-import { createIngest, registerAgentPolicy } from '@portcullis/features/ingest/server/index.ts'
+import { createIngest } from '@portcullis/features/ingest/server/index.ts'
 import { jobsFeature } from '@portcullis/features/jobs/server/index.ts'
 import { knowledgeFeature } from '@portcullis/features/knowledge/server/index.ts'
 import { backupFeature } from '@portcullis/features/operations/server/backup/index.ts'
@@ -35,7 +35,7 @@ import { nacFeature } from '@portcullis/features/quarantine/server/index.ts'
 import { exportsFeature } from '@portcullis/features/reports/server/exports/index.ts'
 import { reportsFeature } from '@portcullis/features/reports/server/index.ts'
 import { rolloutsFeature } from '@portcullis/features/rollouts/server/index.ts'
-import { linkBase, settingsFeature, settingsSealed } from '@portcullis/features/settings/server/index.ts'
+import { settingsFeature, settingsSealed } from '@portcullis/features/settings/server/index.ts'
 import { tagsFeature } from '@portcullis/features/tags/server/index.ts'
 import { assertNotHalfRestored } from '@portcullis/platform/server/backup/index.ts'
 import type { Context } from '@portcullis/platform/server/context.ts'
@@ -113,22 +113,18 @@ export const compose = async (options: ComposeOptions) => {
       `Spans of traces that were ${what}.`,
       () => tracer.counts()?.[what] ?? [],
     )
-  const publicUrl = (): URL | null => {
-    const domain = settings.now('SERVER_DOMAIN_NAME')
-    return domain === '' ? null : new URL(linkBase(domain, reach().url))
-  }
   // Behind a proxy or balancer on this machine every caller looks local. A public address of another name implies one.
   const isOpenLocally = (): boolean =>
     isLoopbackHost(config.host) &&
     config.trustedProxies.length + config.proxyProtocolFrom.length === 0 &&
-    isLoopbackHost(publicUrl()?.hostname ?? config.host)
+    isLoopbackHost(settings.publicUrl()?.hostname ?? config.host)
   const app = await createHttpApp({
     log,
     clock,
     authenticate: (token, ip) => accounts.authenticate(token, ip),
     redeemTicket: (ticket, ip) => accounts.redeemTicket(ticket, ip),
     allowedOrigins: () => {
-      const url = publicUrl()
+      const url = settings.publicUrl()
       return url === null ? [] : [url.host]
     },
     localAccess: { isOpen: isOpenLocally, key: keys.derive(localAccessPurpose) },
@@ -182,11 +178,8 @@ export const compose = async (options: ComposeOptions) => {
   const jobs = jobsFeature(app, tier2)
   const changeRequests = changeRequestsFeature(app, tier2)
   const licence = licenceFeature(app, tier2)
-  function source() {
-    return { version, instance: publicUrl()?.hostname ?? hostname() }
-  }
-  const mail = mailFeature(app, { ...tier2, resolve: async (host) => (await context.resolve(host)).address })
-  const deliveries = deliveriesFeature(app, { ...tier2, mail, source })
+  const mail = mailFeature(app, tier2)
+  const deliveries = deliveriesFeature(app, { ...tier2, mail })
   const agents = agentsFeature(app, { ...tier2, agentBuildDir: options.agentBuildDir })
   const tier3 = { ...tier2, jobs, changeRequests, licence, mail, deliveries, agents }
 
@@ -222,7 +215,7 @@ export const compose = async (options: ComposeOptions) => {
   const insights = insightsFeature(app, tier4)
   const tier5 = { ...tier4, packages, windows, peripherals, insights }
 
-  const policy = policyFeature(app, { ...tier5, config: settings, knowledgeHash: () => knowledge.forAgents().hash })
+  const policy = policyFeature(app, tier5)
   const agentless = agentlessFeature(app, {
     ...tier5,
     ownWorkerToken: options.ownWorkerToken ?? null,
@@ -237,14 +230,6 @@ export const compose = async (options: ComposeOptions) => {
   const rollouts = rolloutsFeature(app, tier6)
   const notifications = notificationsFeature(app, {
     ...tier6,
-    source,
-    baseUrl: async () => linkBase(settings.now('SERVER_DOMAIN_NAME'), reach().url),
-    silentHours: () => Number(settings.now('VENDORA_SILENT_HOURS')),
-    findings: peripherals.findings,
-    uncommon: insights.uncommonNow,
-    violations: insights.usableViolations,
-    onAccepted: policy.onAccepted,
-    onUnlinked: agents.onUnlinked,
     health: { overall: () => health.overall() },
   })
   const tier7 = { ...tier6, heldPorts, notifications }
@@ -255,17 +240,11 @@ export const compose = async (options: ComposeOptions) => {
     maxWaitMs: patience.batchMs,
   })
   ingest.register(app)
-  registerAgentPolicy(app, tier7)
   const tier8 = { ...tier7, ingest }
 
   const feeds = feedsFeature(app, tier8)
-  const exports = exportsFeature(app, { ...tier8, logo: () => settings.now('CUSTOM_LOGIN_LOGO') })
-  const reports = reportsFeature(app, {
-    ...tier8,
-    files: exports.files,
-    root: config.reportsDir,
-    baseUrl: accounts.baseUrl,
-  })
+  const exports = exportsFeature(app, tier8)
+  const reports = reportsFeature(app, { ...tier8, files: exports.files })
   sealingFeature(app, {
     ...tier8,
     columns: [

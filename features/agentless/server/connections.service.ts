@@ -17,16 +17,11 @@ import { assertFresh, assertSession, isFresh } from '@portcullis/platform/server
 import { newId } from '@portcullis/platform/server/ids.ts'
 import type { AuditFacts } from '#features/audit/server/index.ts'
 import { assertConnection, nameKey, overrides, secretsOf } from './connection.rules.ts'
-import { type ConnectionRow, type ConnectionsStore, isKeyConfirmed } from './connections.store.ts'
+import { createConnectionsRead } from './connections.read.ts'
+import { type ConnectionRow, createConnectionsStore, isKeyConfirmed } from './connections.store.ts'
 import type { AgentlessContext } from './context.ts'
 import { readHostKeys } from './host-keys.ts'
 import { keptSecrets, sealed } from './secrets.ts'
-
-export interface ConnectionsDeps extends AgentlessContext {
-  store: ConnectionsStore
-  /** Returns a connection in its shown form. */
-  shown(tx: Tx, key: string): Promise<Connection>
-}
 
 export interface HostTags {
   agentId: string
@@ -85,7 +80,9 @@ const isRedirected = (row: ConnectionRow, next: ConnectionRow): boolean =>
   isElsewhere(row, next) || (row.is_override && !next.is_override)
 
 /** Adds, changes and removes connections. */
-export const createConnections = ({ db, clock, envelope, store, agents, tags, audit, shown }: ConnectionsDeps) => {
+export const createConnections = ({ db, clock, envelope, agents, tags, audit }: AgentlessContext) => {
+  const store = createConnectionsStore()
+  const { one: shown } = createConnectionsRead(db)
   /** Returns the confirmed host key after a change. Entering a key confirms it, if permitted. */
   function confirmedKey(
     actor: Actor,

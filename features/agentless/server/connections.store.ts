@@ -140,5 +140,3 @@ export const createConnectionsStore = () => ({
         interval_minutes = excluded.interval_minutes`)
   },
 })
-
-export type ConnectionsStore = ReturnType<typeof createConnectionsStore>

@@ -21,7 +21,6 @@ import { invalid } from '@portcullis/platform/server/app-error.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import { withUploadedBytes } from '@portcullis/platform/server/http/uploaded-file.ts'
 import { createList } from '@portcullis/platform/server/list/list.ts'
-import { createOpaqueTokens } from '@portcullis/platform/server/opaque-tokens.ts'
 import type { Secret } from '@portcullis/platform/server/secret.ts'
 import { assertConnection, nameKey } from './connection.rules.ts'
 import { connectionsList, createConnectionsRead, statusList } from './connections.read.ts'
@@ -29,11 +28,9 @@ import { createConnections } from './connections.service.ts'
 import { createConnectionsStore } from './connections.store.ts'
 import type { AgentlessContext } from './context.ts'
 import { createPolls, pollOf } from './polls.service.ts'
-import { createPollsStore } from './polls.store.ts'
 import { createTests } from './tests.service.ts'
 import { createUpload } from './upload.ts'
 import { createWorker } from './worker.service.ts'
-import { createWorkerStore } from './worker.store.ts'
 
 export { connectionsList, statusList } from './connections.read.ts'
 export type { BegunPoll } from './polls.service.ts'
@@ -46,33 +43,22 @@ const shownForMs = 300_000
 
 /** Creates hosts without an agent: connections, the worker that polls them over SSH, and its results. */
 export const agentlessFeature = (app: HttpApp, context: AgentlessContext & { ownWorkerToken: Secret | null }) => {
-  const { db, clock, keys, envelope, agents } = context
+  const { db, clock, envelope } = context
   const store = createConnectionsStore()
-  const pollsStore = createPollsStore()
   const read = createConnectionsRead(db)
-  const worker = createWorker({
-    ...context,
-    tokens: createOpaqueTokens(keys.derive('worker-tokens').reveal()),
-    store: createWorkerStore(),
-    connections: store,
-    polls: pollsStore,
-    ownToken: context.ownWorkerToken,
+  const worker = createWorker(context, context.ownWorkerToken)
+  const connections = createConnections(context)
+  const tests = createTests(context, async (tx, actor, input) => {
+    assertConnection(input, 'body')
+    const d = await worker.defaults(tx)
+    const [row] = await store.byKeys(tx, [nameKey(input.computerName)])
+    if (row === undefined) return pollOf(envelope, connections.fresh(actor, input), d)
+    const next = connections.changed(actor, row, input, row.computer_name)
+    connections.assertSecretsMayStay(row, next, input, 'body')
+    return pollOf(envelope, next, d)
   })
-  const connections = createConnections({ ...context, store, shown: read.one })
-  const tests = createTests({
-    ...context,
-    details: async (tx, actor, input) => {
-      assertConnection(input, 'body')
-      const d = await worker.defaults(tx)
-      const [row] = await store.byKeys(tx, [nameKey(input.computerName)])
-      if (row === undefined) return pollOf(envelope, connections.fresh(actor, input), d)
-      const next = connections.changed(actor, row, input, row.computer_name)
-      connections.assertSecretsMayStay(row, next, input, 'body')
-      return pollOf(envelope, next, d)
-    },
-  })
-  const polls = createPolls({ ...context, store: pollsStore, worker, tests, hosts: agents.hosts })
-  const upload = createUpload({ ...context, store, connections })
+  const polls = createPolls(context, worker, tests)
+  const upload = createUpload(context, connections)
   const list = createList(connectionsList, context)
   const status = createList(statusList, context)
 

@@ -1,5 +1,4 @@
 import {
-  type HostFacts,
   type Poll,
   type PollFailure,
   type PollResult,
@@ -9,31 +8,17 @@ import {
   workerLimits,
 } from '@portcullis/contract'
 import { cleanText, knownMachineHash, mustExist } from '@portcullis/domain'
-import { type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
+import { transactionAgain } from '@portcullis/platform/server/db/db.ts'
 import type { Envelope } from '@portcullis/platform/server/envelope.ts'
 import type { NewEvent } from '#features/events/server/index.ts'
 import { aadOf } from './connections.service.ts'
 import { type DefaultsRow, isKeyConfirmed } from './connections.store.ts'
 import type { AgentlessContext } from './context.ts'
-import type { EndedPoll, LeasedRow, PolledHost, PollsStore } from './polls.store.ts'
+import type { EndedPoll, LeasedRow, PolledHost } from './polls.store.ts'
+import { createPollsStore } from './polls.store.ts'
 import { opened } from './secrets.ts'
 import type { Tests } from './tests.service.ts'
 import { defaultsAad, type Poller, type Worker } from './worker.service.ts'
-
-export interface PollsDeps extends AgentlessContext {
-  store: PollsStore
-  worker: Pick<Worker, 'defaults' | 'mayPoll'>
-  tests: Pick<Tests, 'lease' | 'keep' | 'finish'>
-  /** Adds a host to the agents after its first successful poll. */
-  hosts: {
-    textIds(facts: readonly HostFacts[]): Promise<ReadonlyMap<string, number>>
-    adopt(
-      tx: Tx,
-      host: { facts: HostFacts; machineIdHash: string | null; tags: readonly string[]; details: string },
-      ids: ReadonlyMap<string, number>,
-    ): Promise<string>
-  }
-}
 
 /** Limits of one poll. A slow host takes 3 s to sign in and 2 s to read, so these limits allow ten times as much. */
 const limits = { connectMs: 15_000, totalMs: 60_000, outputBytes: 4 * 1024 * 1024 } as const
@@ -106,8 +91,10 @@ const changeEventsOf = ({ result, host, agentId }: BegunPoll): NewEvent[] => {
 }
 
 /** Assigns polls to workers and processes their results. */
-export const createPolls = (context: PollsDeps) => {
-  const { db, clock, log, envelope, store, worker, tests, hosts, agents, events, announce } = context
+export const createPolls = (context: AgentlessContext, worker: Worker, tests: Tests) => {
+  const { db, clock, log, envelope, agents, events, announce } = context
+  const { hosts } = agents
+  const store = createPollsStore()
   const leaseEnd = (): Date => new Date(clock.now() + workerLimits.leaseSeconds * 1_000)
 
   const minutesOf = (host: Pick<PolledHost, 'is_override' | 'interval_minutes'>, d: DefaultsRow): number =>

@@ -232,5 +232,3 @@ export const createPollsStore = () => ({
     return rows.map((row) => row.agent_id)
   },
 })
-
-export type PollsStore = ReturnType<typeof createPollsStore>

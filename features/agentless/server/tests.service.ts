@@ -18,11 +18,6 @@ import type { Static } from 'typebox'
 import type { AgentlessContext } from './context.ts'
 import { createTestsStore } from './tests.store.ts'
 
-export interface TestsDeps extends AgentlessContext {
-  /** Returns the details of a poll: the stored connection with the given values in place of its own. */
-  details(tx: Tx, actor: Actor, input: ConnectionInput): Promise<Omit<Poll, 'id' | 'fence' | 'isTest'>>
-}
-
 const keptMs = 300_000
 /** Maximum number of concurrent tests: each holds an SSH connection. */
 const atOnce = 20
@@ -31,7 +26,11 @@ const shownDevices = 50
 export const testAad = (id: string): string => `connection test ${id}`
 
 /** Tests connections: a poll whose result a person reads and that stores nothing with the fleet. */
-export const createTests = ({ db, clock, envelope, audit, details }: TestsDeps) => {
+export const createTests = (
+  { db, clock, envelope, audit }: AgentlessContext,
+  /** Returns the details of a poll: the stored connection with the given values in place of its own. */
+  details: (tx: Tx, actor: Actor, input: ConnectionInput) => Promise<Omit<Poll, 'id' | 'fence' | 'isTest'>>,
+) => {
   const store = createTestsStore()
   const cutoff = (): Date => new Date(clock.now() - keptMs)
 

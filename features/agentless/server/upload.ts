@@ -17,7 +17,8 @@ import { NeedsApprover } from '#features/change-requests/server/index.ts'
 import { because, tagNameFault } from '#features/tags/server/index.ts'
 import { assertConnection, nameKey, overrides } from './connection.rules.ts'
 import { type Connections, type HostTags, namesIn } from './connections.service.ts'
-import type { ConnectionRow, ConnectionsStore } from './connections.store.ts'
+import type { ConnectionRow } from './connections.store.ts'
+import { createConnectionsStore } from './connections.store.ts'
 import type { AgentlessContext } from './context.ts'
 
 type Report = ResponseOf<typeof uploadConnections>
@@ -124,11 +125,6 @@ const readLine = (
   return input
 }
 
-export interface UploadDeps extends AgentlessContext {
-  store: ConnectionsStore
-  connections: Pick<Connections, 'fresh' | 'changed' | 'assertSecretsMayStay' | 'write'>
-}
-
 interface NumberedInput {
   line: number
   input: ConnectionInput
@@ -158,7 +154,8 @@ interface Options {
 const waits = 'The tags in this file need a second approver. Upload the file again after request {id} is approved.'
 
 /** Imports a file of connections: stores every valid line and reports every invalid one. */
-export const createUpload = ({ db, clock, store, connections, tags, audit }: UploadDeps) => {
+export const createUpload = ({ db, clock, tags, audit }: AgentlessContext, connections: Connections) => {
+  const store = createConnectionsStore()
   /** Returns whether a line requests no change of an existing connection. */
   const isUnchanged = (row: ConnectionRow, next: ConnectionRow, input: ConnectionInput): boolean =>
     input.password === undefined &&

@@ -15,23 +15,15 @@ import { type Queryable, type Tx, transactionAgain } from '@portcullis/platform/
 import { type Actor, systemActor } from '@portcullis/platform/server/http/actor.ts'
 import { assertFresh } from '@portcullis/platform/server/http/fresh.ts'
 import { newId } from '@portcullis/platform/server/ids.ts'
-import type { OpaqueTokens } from '@portcullis/platform/server/opaque-tokens.ts'
+import { createOpaqueTokens } from '@portcullis/platform/server/opaque-tokens.ts'
 import type { Secret } from '@portcullis/platform/server/secret.ts'
 import { assertConnection, secretsOf } from './connection.rules.ts'
-import type { ConnectionsStore, DefaultsRow } from './connections.store.ts'
+import type { DefaultsRow } from './connections.store.ts'
+import { createConnectionsStore } from './connections.store.ts'
 import type { AgentlessContext } from './context.ts'
-import type { PollsStore } from './polls.store.ts'
+import { createPollsStore } from './polls.store.ts'
 import { sealed } from './secrets.ts'
-import type { WorkerStore } from './worker.store.ts'
-
-export interface WorkerDeps extends AgentlessContext {
-  tokens: OpaqueTokens
-  store: WorkerStore
-  connections: ConnectionsStore
-  polls: PollsStore
-  /** Token of the process that the server itself runs; null: it runs none. */
-  ownToken: Secret | null
-}
+import { createWorkerStore } from './worker.store.ts'
 
 /** Silence after which a process counts as dead: longer than a lease, so others have its polls. */
 const aliveMs = 30_000
@@ -69,8 +61,16 @@ export interface Poller {
 }
 
 /** Manages the agentless worker: its processes, their keys, its activation, and the defaults of connections. */
-export const createWorker = (context: WorkerDeps) => {
-  const { db, clock, envelope, tokens, store, connections, polls, audit, changeRequests, ownToken } = context
+export const createWorker = (
+  context: AgentlessContext,
+  /** Token of the process that the server itself runs; null: it runs none. */
+  ownToken: Secret | null,
+) => {
+  const { db, clock, envelope, audit, changeRequests } = context
+  const tokens = createOpaqueTokens(context.keys.derive('worker-tokens').reveal())
+  const store = createWorkerStore()
+  const connections = createConnectionsStore()
+  const polls = createPollsStore()
   const now = (): Date => new Date(clock.now())
   const defaults = async (q: Queryable = db): Promise<DefaultsRow> => (await connections.defaults(q)) ?? productDefaults
 

@@ -105,5 +105,3 @@ export const createWorkerStore = () => ({
   forgetTokens: (q: Queryable, now: Date): Promise<number> =>
     q.execute(sql`delete from worker_tokens t where t.expires_at <= ${now}`),
 })
-
-export type WorkerStore = ReturnType<typeof createWorkerStore>

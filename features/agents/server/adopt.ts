@@ -8,16 +8,11 @@ import type { AgentsContext } from './context.ts'
 import type { EnrollmentStore } from './enrollment.store.ts'
 import { dictionaryTexts, storedFacts } from './facts.ts'
 
-export interface AdoptDeps extends AgentsContext {
-  store: EnrollmentStore
-  agents: AgentsStore
-}
-
 /**
  * Adds hosts without an agent: polled hosts, and hosts that other systems observe. They have no key. Their id is also
  * the boot id of their reports.
  */
-export const createAdopt = ({ clock, store, agents, tags, events }: AdoptDeps) => ({
+export const createAdopt = ({ clock, tags, events }: AgentsContext, store: EnrollmentStore, agents: AgentsStore) => ({
   /** Returns the ids of the texts in facts. Call it before the transaction, which has only one connection. */
   textIds: (facts: readonly HostFacts[]): Promise<ReadonlyMap<string, number>> =>
     facts.length === 0

@@ -1,13 +1,14 @@
-import type { AgentRevocation, BodyOf, BulkResult, decideDuplicate } from '@portcullis/contract'
+import type { BodyOf, BulkResult, decideDuplicate } from '@portcullis/contract'
 import { notFound } from '@portcullis/platform/server/app-error.ts'
 import { type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { isId } from '@portcullis/platform/server/ids.ts'
-import type { List } from '@portcullis/platform/server/list/list.ts'
-import type { AgentsRead, DetailRow } from './agents.read.ts'
+import { createList } from '@portcullis/platform/server/list/list.ts'
+import { type AgentsRead, agentsList, type DetailRow } from './agents.read.ts'
 import type { AgentsStore } from './agents.store.ts'
 import type { AgentsContext } from './context.ts'
-import type { DeletedAgent } from './revocations.ts'
+import { createHostMessages } from './host-messages.ts'
+import { revocationOf } from './revocations.ts'
 
 /** A feature's step that releases its rows of hosts, in the transaction that removes the hosts. */
 export interface RemovalStep {
@@ -19,18 +20,6 @@ export interface RemovalStep {
 
 /** Runs in the transaction after which hosts have no possible duplicate, or no longer exist. */
 export type UnlinkedListener = (tx: Tx, hosts: { agentIds: readonly string[]; by: string }) => Promise<void>
-
-export interface AgentsDeps extends AgentsContext {
-  store: AgentsStore
-  read: AgentsRead
-  list: List
-  /** Signs the deletion of an agent. */
-  revoke(agent: DeletedAgent): AgentRevocation | null
-  removal: readonly RemovalStep[]
-  unlinked: readonly UnlinkedListener[]
-  /** Announces to every replica, at COMMIT, that these agents were removed. */
-  announceRemoved(tx: Tx, agentIds: readonly string[]): Promise<void>
-}
 
 export type AgentsService = ReturnType<typeof createAgentsService>
 
@@ -44,21 +33,13 @@ const idsPerRecord = 200
 const slices = <T>(all: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size))
 
-export const createAgentsService = ({
-  db,
-  clock,
-  store,
-  read,
-  list,
-  audit,
-  tags,
-  events,
-  announce,
-  announceRemoved,
-  revoke,
-  removal,
-  unlinked,
-}: AgentsDeps) => {
+export const createAgentsService = (context: AgentsContext, store: AgentsStore, read: AgentsRead) => {
+  const { db, bus, clock, keys, audit, tags, events, announce } = context
+  const list = createList(agentsList, context)
+  const messages = createHostMessages(bus)
+  const removal: RemovalStep[] = []
+  const unlinked: UnlinkedListener[] = []
+
   async function tellUnlinked(tx: Tx, actor: Actor, agentIds: readonly string[]): Promise<void> {
     for (const tell of unlinked) await tell(tx, { agentIds, by: actor.userName })
   }
@@ -70,7 +51,9 @@ export const createAgentsService = ({
     const alone: string[] = []
     for (const some of slices(known, rowsPerStatement)) {
       for (const step of removal) await step.before?.(tx, some)
-      const done = await store.remove(tx, new Date(clock.now()), actor.userName, some, revoke)
+      const done = await store.remove(tx, new Date(clock.now()), actor.userName, some, (agent) =>
+        revocationOf(agent, clock.now(), keys.command),
+      )
       removed.push(...done.removed)
       alone.push(...done.unlinked)
     }
@@ -78,7 +61,7 @@ export const createAgentsService = ({
     if (removed.length > 0) {
       for (const step of removal) await step.after?.(tx, [...accepted])
       await announce(tx, { agents: [...accepted] })
-      await announceRemoved(tx, [...accepted])
+      await messages.removed(tx, [...accepted])
       await tellUnlinked(tx, actor, [...accepted, ...alone])
       for (const some of slices(removed, rowsPerStatement))
         await events.append(
@@ -112,6 +95,17 @@ export const createAgentsService = ({
 
   return {
     page: list.page,
+
+    /** Registers a step that releases removed hosts; called at start, in the order of the tiers. */
+    onRemove: (step: RemovalStep): void => {
+      removal.push(step)
+    },
+    /** Registers a listener for hosts that have no possible duplicate left. */
+    onUnlinked: (listener: UnlinkedListener): void => {
+      unlinked.push(listener)
+    },
+    /** Asks hosts, at COMMIT, to check in now, whichever replica holds their sockets. */
+    wake: messages.wake,
 
     /**
      * Returns the list row of an agent as JSON text, and the fields that only its page shows; null if it does not exist.

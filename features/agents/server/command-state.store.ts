@@ -19,7 +19,7 @@ export interface CommandTarget {
 /** Updates the agent state that commands change. */
 export const createCommandState = () => ({
   /** Locks agents in id order, as every writer does. Deleted agents give no row. */
-  lock: (tx: Tx, agentIds: readonly string[]): Promise<CommandTarget[]> =>
+  lockForCommands: (tx: Tx, agentIds: readonly string[]): Promise<CommandTarget[]> =>
     tx.prepared<CommandTarget>(sql`
       select h.agent_id, a.host, a.address, r.tags as hashtags, h.command_counter, h.command_key, h.mode_job
       from agent_heartbeats h join agents a on a.agent_id = h.agent_id join agent_rows r on r.agent_id = h.agent_id
@@ -29,7 +29,11 @@ export const createCommandState = () => ({
    * Records that commands are pending for these agents. The newest one has this counter. A new mode replaces the order
    * of a job that has not signed yet.
    */
-  pending: async (tx: Tx, counters: ReadonlyMap<string, number>, newModes: ReadonlySet<string>): Promise<void> => {
+  commandsPending: async (
+    tx: Tx,
+    counters: ReadonlyMap<string, number>,
+    newModes: ReadonlySet<string>,
+  ): Promise<void> => {
     await tx.prepared(sql`
       update agent_heartbeats h set has_commands = true, command_counter = u.counter,
         mode_job = case when u.is_mode then null else h.mode_job end
@@ -58,7 +62,7 @@ export const createCommandState = () => ({
     ).map((row) => row.agent_id),
 
   /** Records that no command is pending for these agents, except those that wait for a job. */
-  idle: async (tx: Tx, agentIds: readonly string[]): Promise<void> => {
+  commandsDone: async (tx: Tx, agentIds: readonly string[]): Promise<void> => {
     await tx.prepared(sql`
       update agent_heartbeats h set has_commands = false
       where h.agent_id = any(${agentIds}::uuid[]) and h.has_commands and h.mode_job is null`)

@@ -17,6 +17,8 @@ const executables: Readonly<Record<Platform, string>> = {
   'linux-arm64': 'portcullis-agent-linux-arm64',
 }
 
+export type Downloads = ReturnType<typeof createDownloads>
+
 /** Provides the downloads for a new host: the agent as one executable, the script that installs it, and the Windows installer. */
 export const createDownloads = ({
   buildDir,
@@ -27,7 +29,7 @@ export const createDownloads = ({
 }: {
   buildDir: string
   reach(): Reach
-  installers: Pick<WindowsInstallers, 'plain'>
+  installers: WindowsInstallers
   files: SharedFiles
   slots: DownloadSlots
 }) => {

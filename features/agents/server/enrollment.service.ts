@@ -13,19 +13,13 @@ import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
 import { type Actor, systemActor } from '@portcullis/platform/server/http/actor.ts'
 import { newId } from '@portcullis/platform/server/ids.ts'
 import { duplicateEvents } from './agent-events.ts'
-import type { AgentsStore } from './agents.store.ts'
+import { createAgentsStore } from './agents.store.ts'
 import type { AgentsContext } from './context.ts'
-import type { EnrollmentStore, KnownHost, TokenList, TokenRow } from './enrollment.store.ts'
+import type { Downloads } from './downloads.ts'
+import type { KnownHost, TokenList, TokenRow } from './enrollment.store.ts'
+import { createEnrollmentStore } from './enrollment.store.ts'
 import { dictionaryTexts, storedFacts } from './facts.ts'
 import type { WindowsInstallers } from './windows-installer.ts'
-
-export interface EnrollmentDeps extends AgentsContext {
-  store: EnrollmentStore
-  agents: AgentsStore
-  /** Returns the command that enrols a host; it asks for the token. */
-  command(): string
-  installers: WindowsInstallers
-}
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
@@ -72,8 +66,14 @@ const refuse = (detail: string): AppError => new AppError('enrolment_refused', {
 
 export type EnrollmentService = ReturnType<typeof createEnrollmentService>
 
-export const createEnrollmentService = (context: EnrollmentDeps) => {
-  const { db, clock, store, audit } = context
+export const createEnrollmentService = (
+  context: AgentsContext,
+  downloads: Downloads,
+  installers: WindowsInstallers,
+) => {
+  const { db, clock, audit } = context
+  const store = createEnrollmentStore(db)
+  const agents = createAgentsStore(db)
 
   const view = (row: TokenRow, hosts: EnrollmentToken['hosts'], list: TokenList | null): EnrollmentToken => ({
     id: row.token_id,
@@ -167,8 +167,8 @@ export const createEnrollmentService = (context: EnrollmentDeps) => {
       const list = { total: listed.length, missing: listed.length, missing_names: listed.slice(0, 100) }
       return {
         ...view(row, [], row.has_list ? list : null),
-        ...{ token, command: context.command(), reachableFromElsewhere },
-        ...{ serverUrl: url, windowsInstaller: context.installers.describe() },
+        ...{ token, command: downloads.command(), reachableFromElsewhere },
+        ...{ serverUrl: url, windowsInstaller: installers.describe() },
       }
     },
 
@@ -183,7 +183,7 @@ export const createEnrollmentService = (context: EnrollmentDeps) => {
         throw new AppError('conflict', {
           detail: `The enrolment token is ${status.toLowerCase()}. Create a new token.`,
         })
-      const installer = await context.installers.fill({ server: context.reach().url, token })
+      const installer = await installers.fill({ server: context.reach().url, token })
       if (installer === null)
         throw notFound(
           'This server has no Windows installer. Install a release, or run "npm run build:msi" in the checkout.',
@@ -212,7 +212,7 @@ export const createEnrollmentService = (context: EnrollmentDeps) => {
       const token = await tokenOf(request.token)
       const publicKey = assertProof(request)
       const texts = dictionaryTexts(request.facts)
-      const ids = await context.agents.dictionaryIds([texts.os, texts.version])
+      const ids = await agents.dictionaryIds([texts.os, texts.version])
       const now = new Date(clock.now())
       const commandKey = context.keys.command.newest()
       const keys = { commandKey: commandKey.publicKey }
@@ -265,7 +265,7 @@ export const createEnrollmentService = (context: EnrollmentDeps) => {
         const stated = storedFacts(agentId, request.facts, ids)
         // Before its first connection, a host may not know its own address.
         const facts = stated.address === '' ? { ...stated, address: ip } : stated
-        await context.agents.writeFacts(tx, [facts])
+        await agents.writeFacts(tx, [facts])
         if (token.hashtags.length > 0)
           await context.tags.tagAgents(tx, [agentId], await context.tags.ensureTags(tx, token.hashtags))
         const others = known.filter((host) => host.agent_id !== agentId)

@@ -46,7 +46,7 @@ export const createHeartbeatsStore = (db: Queryable) => ({
    * Accepts many heartbeats in one statement: 4 to 50 times the throughput of one transaction each. The statement
    * changes no indexed column, so updates stay on their page. Repeated, late and other boots' heartbeats return no row.
    */
-  take: (now: Date, beats: readonly Beat[]): Promise<TakenBeat[]> =>
+  takeHeartbeats: (now: Date, beats: readonly Beat[]): Promise<TakenBeat[]> =>
     db.prepared<TakenBeat>(sql`
       update agent_heartbeats h set last_seen = ${now}, seq = u.seq, skew_seconds = u.skew, seen_address = u.address
       from ${unnestOf([
@@ -63,14 +63,14 @@ export const createHeartbeatsStore = (db: Queryable) => ({
         u.facts_hash is not null and h.facts_hash is distinct from u.facts_hash as need_facts,
         h.policy_due as need_policy, h.has_commands`),
 
-  connect: async (agentIds: readonly string[]): Promise<void> => {
+  setConnected: async (agentIds: readonly string[]): Promise<void> => {
     await db.prepared(sql`
       with h as (update agent_heartbeats h set connected = true where h.agent_id = any(${agentIds}::uuid[]) returning h.agent_id)
       update agent_rows r set connected = true from h where r.agent_id = h.agent_id`)
   },
 
   /** Returns the states of agents whose heartbeats were not accepted. */
-  states: (agentIds: readonly string[]): Promise<BeatState[]> =>
+  heartbeatStates: (agentIds: readonly string[]): Promise<BeatState[]> =>
     db.prepared<BeatState>(sql`
       select h.agent_id, h.boot_id, h.seq, h.has_commands from agent_heartbeats h where h.agent_id = any(${agentIds}::uuid[])`),
 

@@ -8,7 +8,7 @@ export const hostTopics = { wake: 'wake', removed: 'agents-removed' } as const
 const idsPerMessage = 150
 
 /** Notifies, at COMMIT, the replicas that hold the sockets. */
-export const createHostMessages = (bus: Pick<Bus, 'publish'>) => {
+export const createHostMessages = (bus: Bus) => {
   const about =
     (topic: string) =>
     async (tx: Tx, ids: readonly string[]): Promise<void> => {

@@ -24,7 +24,7 @@ const listedFaults = 20
  * position.
  */
 export const createResolve =
-  (store: Pick<AgentsStore, 'matching'>) =>
+  (store: AgentsStore) =>
   async (tx: Tx, identities: readonly AgentIdentity[], field: string): Promise<ResolvedAgent[]> => {
     const asked = identities.map((identity, i) => {
       const [uuid, host, address] = [given(identity.uuid), given(identity.hostIdentifier), given(identity.ipAddress)]

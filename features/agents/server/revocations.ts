@@ -2,7 +2,8 @@ import { type AgentRevocation, agentRevocationText } from '@portcullis/contract'
 import { publicKeyHash } from '@portcullis/domain'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
 import type { CommandKeys } from '@portcullis/platform/server/command-keys.ts'
-import type { SessionsStore } from './sessions.store.ts'
+import type { AgentsContext } from './context.ts'
+import { createSessionsStore } from './sessions.store.ts'
 
 export interface DeletedAgent {
   agent_id: string
@@ -15,7 +16,7 @@ export interface DeletedAgent {
 export const revocationOf = (
   { agent_id, public_key, command_counter }: DeletedAgent,
   now: number,
-  keys: Pick<CommandKeys, 'newest' | 'signerFor'>,
+  keys: CommandKeys,
 ): AgentRevocation | null => {
   if (public_key === null) return null
   const statement = {
@@ -27,14 +28,23 @@ export const revocationOf = (
   return { ...statement, signature: keys.signerFor(keys.newest().number, now).sign(agentRevocationText(statement)) }
 }
 
-/** Returns the refusal for a deleted agent, with the statement that the agent verifies; null: it was not deleted. */
-export const createRevoked =
-  (store: Pick<SessionsStore, 'revocation'>, keys: Pick<CommandKeys, 'rotationsAfter'>) =>
-  async (agentId: string): Promise<AppError | null> => {
-    const found = await store.revocation(agentId)
-    if (found === null) return null
-    const { statement } = found
-    if (statement === null) return new AppError('agent_revoked')
-    const revocation = JSON.parse(statement) as AgentRevocation
-    return new AppError('agent_revoked', {}, { extensions: { revocation, commandKeys: keys.rotationsAfter(0) } })
+export const createRevocations = ({ db, keys }: AgentsContext) => {
+  const store = createSessionsStore(db)
+  return {
+    isRevoked: async (agentId: string): Promise<boolean> => (await store.revocation(agentId)) !== null,
+
+    /** Returns the refusal for a deleted agent, with the statement that the agent verifies; null: it was not deleted. */
+    revoked: async (agentId: string): Promise<AppError | null> => {
+      const found = await store.revocation(agentId)
+      if (found === null) return null
+      const { statement } = found
+      if (statement === null) return new AppError('agent_revoked')
+      const revocation = JSON.parse(statement) as AgentRevocation
+      return new AppError(
+        'agent_revoked',
+        {},
+        { extensions: { revocation, commandKeys: keys.command.rotationsAfter(0) } },
+      )
+    },
   }
+}

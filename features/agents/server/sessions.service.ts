@@ -4,9 +4,9 @@ import { AppError } from '@portcullis/platform/server/app-error.ts'
 import { isId } from '@portcullis/platform/server/ids.ts'
 import { createTurns } from '@portcullis/platform/server/limiters/turns.ts'
 import type { AgentsContext } from './context.ts'
-import type { createProofNonces } from './proof-nonces.ts'
+import { createProofNonces } from './proof-nonces.ts'
 import type { SessionTokens } from './session-token.ts'
-import type { SessionsStore } from './sessions.store.ts'
+import { createSessionsStore } from './sessions.store.ts'
 
 /** Lifetime of a session token: a stolen token soon expires, and renewals stay cheap. */
 const lifeSeconds = 3_600
@@ -25,22 +25,16 @@ const farMs = 10 * 365 * 86_400_000
  */
 const openings = { atOnce: 5, waiting: 500, waitMs: 3_000, retryAfter: 2, spread: 15 }
 
-export const createSessionsService = ({
-  db,
-  clock,
-  store,
-  tokens,
-  events,
-  keys: { command: keys },
-  nonces,
-  revoked,
-}: AgentsContext & {
-  store: SessionsStore
-  tokens: SessionTokens
-  nonces: ReturnType<typeof createProofNonces>
+export const createSessionsService = (
+  context: AgentsContext,
+  tokens: SessionTokens,
   /** Returns the refusal for a deleted agent; null: it was not deleted. */
-  revoked(agentId: string): Promise<AppError | null>
-}) => {
+  revoked: (agentId: string) => Promise<AppError | null>,
+) => {
+  const { db, clock, events } = context
+  const keys = context.keys.command
+  const store = createSessionsStore(db)
+  const nonces = createProofNonces(context.keys.derive('session-nonce'))
   const turns = createTurns(openings)
 
   async function openOne(request: SessionRequest, keyId: string | undefined, ip: string): Promise<SessionResponse> {

@@ -1,17 +1,12 @@
 import { type AlertKind, alertCatalogue } from '@portcullis/contract'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Db, Tx } from '@portcullis/platform/server/db/db.ts'
+import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { isId } from '@portcullis/platform/server/ids.ts'
-import type { Hint } from '@portcullis/platform/server/live.ts'
-import type { Audit } from '#features/audit/server/index.ts'
-import type { DeliveriesApi } from '#features/deliveries/server/index.ts'
-import type { EventsApi } from '#features/events/server/index.ts'
 import type { AlertsRead } from './alerts.read.ts'
-import type { AlertsStore } from './alerts.store.ts'
-import { type Findings, matchedOf } from './matched.ts'
-import type { HealthPort } from './ports.ts'
+import { createAlertsStore } from './alerts.store.ts'
+import type { AlertsContext } from './context.ts'
+import { matchedOf } from './matched.ts'
 
 /** Time after a recovery until a health alert is closed. */
 const recoveredMs = 24 * 3_600_000
@@ -20,28 +15,15 @@ const hostsShown = 20
 /** Time that a removed device still waits for an approval, as in the list of approvals. */
 const waitingMs = 7 * 86_400_000
 
-export interface InboxDeps {
-  db: Db
-  clock: Clock
-  audit: Audit
-  store: AlertsStore
-  read: AlertsRead
-  events: Pick<EventsApi, 'some' | 'head'>
-  deliveries: Pick<DeliveriesApi, 'about'>
-  findings: Findings
-  /** Returns the overall health and its time. */
-  health: HealthPort
-  hint: Hint
-}
-
 type ListName = 'risk' | 'health'
 
 const unknown = (list: ListName, id: number): AppError =>
   new AppError('not_found', { detail: `${list === 'risk' ? 'Risk' : 'Health'} alert ${id} does not exist.` })
 
 /** The inbox: alerts as an account sees, reads and pins them, and their dismissal for all. */
-export const createInbox = (deps: InboxDeps) => {
-  const { db, clock, audit, store, read, events, deliveries, hint } = deps
+export const createInbox = (context: AlertsContext, read: AlertsRead) => {
+  const { db, clock, audit, events, deliveries, hint } = context
+  const store = createAlertsStore()
 
   const setPin = (actor: Actor, list: ListName, id: number, wanted: boolean | null): Promise<boolean> =>
     db.transaction(async (tx) => {
@@ -74,7 +56,7 @@ export const createInbox = (deps: InboxDeps) => {
     risk: (actor: Actor, query: Readonly<Record<string, unknown>>) =>
       read.risk(actor.accountId, query as Readonly<Record<string, string | number | undefined>>),
     health: async (actor: Actor) => {
-      const [overall, items] = await Promise.all([deps.health.overall(), read.health(actor.accountId)])
+      const [overall, items] = await Promise.all([context.health.overall(), read.health(actor.accountId)])
       return { ...overall, items }
     },
 
@@ -130,7 +112,7 @@ export const createInbox = (deps: InboxDeps) => {
         agent_id === null || device_id === null ? [] : [{ agentId: agent_id, deviceId: device_id }],
       )
       const [matched, hosts] = await Promise.all([
-        matchedOf(notice.kind, some, deps.findings),
+        matchedOf(notice.kind, some, context.peripherals.findings),
         read.hosts(
           agentIds.slice(0, hostsShown),
           devices,

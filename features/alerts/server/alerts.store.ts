@@ -69,8 +69,6 @@ export interface AlertWrite {
   openedBy: string
 }
 
-export type AlertsStore = ReturnType<typeof createAlertsStore>
-
 export const createAlertsStore = () => ({
   /** Locks and returns the follower's position; undefined while another replica has it. */
   lockFollower: async (tx: Tx): Promise<{ event_id: number; turn: number } | undefined> =>

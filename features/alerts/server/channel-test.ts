@@ -6,11 +6,8 @@ import {
   type NotificationGroupChange,
   severityNames,
 } from '@portcullis/contract'
-import { formatCef, formatOcsf, formatRfc5424, type SiemEvent, type SiemSource } from '@portcullis/domain'
+import { formatCef, formatOcsf, formatRfc5424, type SiemEvent } from '@portcullis/domain'
 import { invalid } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Db } from '@portcullis/platform/server/db/db.ts'
-import type { ResolveDestination } from '@portcullis/platform/server/destinations.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { newId } from '@portcullis/platform/server/ids.ts'
 import { createSyslogSender, parseSyslogAddress, SyslogError } from '@portcullis/platform/server/syslog/index.ts'
@@ -20,27 +17,20 @@ import {
   parseWebhookSecret,
   WebhookError,
 } from '@portcullis/platform/server/webhooks/index.ts'
-import type { Audit } from '#features/audit/server/index.ts'
-import { layOut, type MailApi, MailError } from '#features/deliveries/server/mail/index.ts'
+import { layOut, MailError } from '#features/deliveries/server/mail/index.ts'
 import { certificatesOf } from '#features/settings/server/index.ts'
+import type { AlertsContext } from './context.ts'
 import type { GroupsService } from './groups.service.ts'
 import type { Group, GroupConfig } from './groups.ts'
 
 /** Largest number of recipients of a test mail; the others use the same server. */
 const mostRecipients = 5
 
-export interface ChannelTestDeps {
-  db: Db
-  clock: Clock
-  audit: Audit
-  groups: GroupsService
-  mail: Pick<MailApi, 'send'>
-  resolve: ResolveDestination
-  source(): SiemSource
-}
-
 /** Sends a test message through a channel and reports the result. */
-export const createChannelTest = ({ db, clock, audit, groups, mail, resolve, source }: ChannelTestDeps) => {
+export const createChannelTest = (
+  { db, clock, audit, deliveries, mail, resolve }: AlertsContext,
+  groups: GroupsService,
+) => {
   const testText = (actor: Actor): string => `${actor.userName} sent this message to test the channel.`
 
   async function byMail(actor: Actor, group: Group, { channels: { email } }: GroupConfig): Promise<ConfigTestStep[]> {
@@ -143,7 +133,7 @@ export const createChannelTest = ({ db, clock, audit, groups, mail, resolve, sou
       eventCode: '0x130000',
       severity: 6,
       severityString: severityNames[6],
-      eventEntityID: source().instance,
+      eventEntityID: deliveries.source().instance,
       description: 'Test message',
       hashtags: '',
       peripheralIcon: '-1',
@@ -162,7 +152,7 @@ export const createChannelTest = ({ db, clock, audit, groups, mail, resolve, sou
     const step = `Message to ${syslog.address} (${syslog.protocol}, ${syslog.format})`
     const sender = createSyslogSender({ address, ca: certificatesOf(syslog.ca), resolve })
     try {
-      await sender.send([format(message, source())])
+      await sender.send([format(message, deliveries.source())])
       return [
         {
           step,

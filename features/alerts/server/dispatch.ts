@@ -1,14 +1,13 @@
 import { severityNames } from '@portcullis/contract'
 import { cleanText, mustExist } from '@portcullis/domain'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Db, Tx } from '@portcullis/platform/server/db/db.ts'
+import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import { fold } from '@portcullis/platform/server/list/columns.ts'
-import type { DeliveriesApi } from '#features/deliveries/server/index.ts'
 import { layOut, subjectLine } from '#features/deliveries/server/mail/index.ts'
 import type { AlertDetails, AlertsRead } from './alerts.read.ts'
+import type { AlertsContext } from './context.ts'
 import { dueOf, gapAfter } from './due.ts'
 import type { GroupsService } from './groups.service.ts'
-import type { GroupsStore } from './groups.store.ts'
+import { createGroupsStore } from './groups.store.ts'
 import type { Group } from './groups.ts'
 import type { AlertNews, News } from './news.ts'
 
@@ -16,17 +15,6 @@ import type { AlertNews, News } from './news.ts'
 const mostOfMessage = 500
 /** Alerts with text in one mail; it gives the number of further ones. */
 const mostOfMail = 50
-
-export interface DispatchDeps {
-  db: Db
-  clock: Clock
-  store: GroupsStore
-  groups: GroupsService
-  read: AlertsRead
-  deliveries: Pick<DeliveriesApi, 'enqueue'>
-  /** Returns the base address of links. */
-  baseUrl(): Promise<string>
-}
 
 /** Returns whether a group notifies about an alert of this severity on hosts with these tags. */
 const isOf = (
@@ -88,7 +76,12 @@ const hostsLine = ({ hosts, hostsCount }: AlertDetails): string[] => {
 }
 
 /** Notifies groups of alerts: at once, batched, or after quiet hours. */
-export const createDispatch = ({ db, clock, store, groups, read, deliveries, baseUrl }: DispatchDeps) => {
+export const createDispatch = (
+  { db, clock, deliveries, settings }: AlertsContext,
+  groups: GroupsService,
+  read: AlertsRead,
+) => {
+  const store = createGroupsStore()
   function mailOf(group: Group, notices: readonly (AlertDetails & { news: News })[], base: string) {
     const more = notices.length - mostOfMail
     const [only, ...others] = notices
@@ -221,7 +214,7 @@ export const createDispatch = ({ db, clock, store, groups, read, deliveries, bas
     run: async (): Promise<void> => {
       const waiting = await store.waiting(db)
       if (waiting.length === 0) return
-      const base = await baseUrl()
+      const base = settings.baseUrl()
       for (const { group_id, channel } of waiting) while (await sendOne(group_id, channel, base));
     },
   }

@@ -1,11 +1,11 @@
 import { type AlertKind, alertCatalogue } from '@portcullis/contract'
 import { mustExist } from '@portcullis/domain'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Db, Tx } from '@portcullis/platform/server/db/db.ts'
-import type { Hint } from '@portcullis/platform/server/live.ts'
-import type { EventsApi, FollowedEvent } from '#features/events/server/index.ts'
+import type { Tx } from '@portcullis/platform/server/db/db.ts'
+import type { FollowedEvent } from '#features/events/server/index.ts'
 import { type Aggregated, aggregate, floodAgainMs, hostsIn, newsAgainMs, spreadAfter, tameFloods } from './aggregate.ts'
-import type { AlertRow, AlertsStore, AlertWrite, HostsRow } from './alerts.store.ts'
+import type { AlertRow, AlertWrite, HostsRow } from './alerts.store.ts'
+import { createAlertsStore } from './alerts.store.ts'
+import type { AlertsContext } from './context.ts'
 import { healthCodes, heardAgainCode, kindOfCode } from './groups.ts'
 import { type HealthNews, healthNews } from './health-alerts.ts'
 import type { AlertNews, News } from './news.ts'
@@ -20,16 +20,6 @@ const wanted = {
   always: [],
   tags: [],
   entities: null,
-}
-
-export interface FollowerDeps {
-  db: Db
-  clock: Clock
-  store: AlertsStore
-  events: Pick<EventsApi, 'head' | 'follow'>
-  /** Records which groups to notify, in the transaction that updates the alerts. */
-  notify(tx: Tx, news: readonly AlertNews[]): Promise<void>
-  hint: Hint
 }
 
 const keyOf = ({ kind, subject }: { kind: string; subject: string }): string => `${kind} ${subject}`
@@ -72,7 +62,12 @@ const riskWrite = (
 })
 
 /** Aggregates the events into alerts, in order and in one replica at a time. Position and alerts commit together. */
-export const createFollower = ({ db, clock, store, events, notify, hint }: FollowerDeps) => {
+export const createFollower = (
+  { db, clock, events, hint }: AlertsContext,
+  /** Records which groups to notify, in the transaction that updates the alerts. */
+  notify: (tx: Tx, news: readonly AlertNews[]) => Promise<void>,
+) => {
+  const store = createAlertsStore()
   const mapOf = async (tx: Tx, keys: readonly { kind: string; subject: string }[]): Promise<Map<string, AlertRow>> =>
     keys.length === 0 ? new Map() : new Map((await store.known(tx, keys)).map((row) => [keyOf(row), row]))
 

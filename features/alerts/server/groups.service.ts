@@ -1,36 +1,24 @@
 import { maskedSecret, type NotificationGroup, type NotificationGroupChange } from '@portcullis/contract'
 import { isLoopback } from '@portcullis/domain'
 import { AppError, invalid } from '@portcullis/platform/server/app-error.ts'
-import type { Db, Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
-import { DestinationError, type ResolveDestination } from '@portcullis/platform/server/destinations.ts'
-import type { Envelope } from '@portcullis/platform/server/envelope.ts'
+import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
+import { DestinationError } from '@portcullis/platform/server/destinations.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { fold } from '@portcullis/platform/server/list/columns.ts'
-import type { Hint } from '@portcullis/platform/server/live.ts'
 import type { Secret } from '@portcullis/platform/server/secret.ts'
 import { parseSyslogAddress } from '@portcullis/platform/server/syslog/index.ts'
 import { newWebhookSecret, parseWebhookSecret } from '@portcullis/platform/server/webhooks/index.ts'
-import type { Audit } from '#features/audit/server/index.ts'
-import type { DeliveriesApi, OutputPlan, WebhookTarget } from '#features/deliveries/server/index.ts'
+import type { OutputPlan, WebhookTarget } from '#features/deliveries/server/index.ts'
 import { certificatesOf } from '#features/settings/server/index.ts'
+import type { AlertsContext } from './context.ts'
 import { difference } from './group-difference.ts'
 import { outputsOf } from './group-outputs.ts'
 import { assertGroup, maskedUrl, merged, webhookUrl, withRecipients } from './groups.rules.ts'
-import type { GroupsStore } from './groups.store.ts'
+import { createGroupsStore } from './groups.store.ts'
 import { defaultConfig, type Group, type GroupConfig, groupDefinitions } from './groups.ts'
 
 /** Returns the context to which the secret of a group's webhook is bound. */
 export const webhookContext = (groupId: string): string => `notification group ${groupId} webhook_secret`
-
-export interface GroupsDeps {
-  db: Db
-  store: GroupsStore
-  audit: Audit
-  envelope: Envelope
-  resolve: ResolveDestination
-  deliveries: Pick<DeliveriesApi, 'begin'>
-  hint: Hint
-}
 
 /** Removes the secret, which is stored sealed in its own column. */
 const withoutSecret = (config: GroupConfig): GroupConfig => ({
@@ -39,7 +27,8 @@ const withoutSecret = (config: GroupConfig): GroupConfig => ({
 })
 
 /** Stores the notification groups, a fixed set that Administrators configure. */
-export const createGroups = ({ db, store, audit, envelope, resolve, deliveries, hint }: GroupsDeps) => {
+export const createGroups = ({ db, audit, envelope, resolve, deliveries, hint }: AlertsContext) => {
+  const store = createGroupsStore()
   async function read(q: Queryable): Promise<Group[]> {
     const rows = new Map((await store.all(q)).map((row) => [row.group_id, row]))
     return groupDefinitions.map((definition) => {

@@ -18,8 +18,6 @@ export interface PendingRow {
   severity: number
 }
 
-export type GroupsStore = ReturnType<typeof createGroupsStore>
-
 export const createGroupsStore = () => ({
   all: (q: Queryable): Promise<GroupRow[]> =>
     q.query<GroupRow>(

@@ -2,10 +2,10 @@ import type { RiskNotification, UncommonPeripheral } from '@portcullis/contract'
 import { cleanText } from '@portcullis/domain'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
+import { contextOf } from '@portcullis/server/test/feature-app.ts'
 import { insertFleet } from '@portcullis/server/test/fleet.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { UsableViolation } from '#features/devices/server/insights/index.ts'
-import { createAlertsStore } from './alerts.store.ts'
 import { createWatchers } from './watchers.ts'
 
 let t: TestApp
@@ -82,15 +82,15 @@ describe('findings of the insights', () => {
   let rare: UncommonPeripheral[] | null = []
   let violating: UsableViolation[] = []
   const watchers = () =>
-    createWatchers({
-      db: t.db,
-      clock: t.clock,
-      store: createAlertsStore(),
-      events: t.events,
-      silentHours: () => 0,
-      uncommon: async () => rare,
-      violations: async () => violating,
-    })
+    createWatchers(
+      contextOf({
+        db: t.db,
+        clock: t.clock,
+        events: t.events,
+        settings: t.settings,
+        insights: { uncommonNow: async () => rare, usableViolations: async () => violating },
+      }),
+    )
 
   it('are reported when they begin, and again when they return', async () => {
     const one = {

@@ -1,15 +1,8 @@
-import type { AlertKind, UncommonPeripheral } from '@portcullis/contract'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Db, Tx } from '@portcullis/platform/server/db/db.ts'
-import type { UsableViolation } from '#features/devices/server/insights/index.ts'
-import {
-  deviceDetails,
-  type EventOrigin,
-  type EventsApi,
-  eventOrigin,
-  type NewEvent,
-} from '#features/events/server/index.ts'
-import type { AlertsStore } from './alerts.store.ts'
+import type { AlertKind } from '@portcullis/contract'
+import type { Tx } from '@portcullis/platform/server/db/db.ts'
+import { deviceDetails, type EventOrigin, eventOrigin, type NewEvent } from '#features/events/server/index.ts'
+import { createAlertsStore } from './alerts.store.ts'
+import type { AlertsContext } from './context.ts'
 
 /** Hosts per run, which limits its duration. */
 const atOnce = 1_000
@@ -18,26 +11,14 @@ const mostViolations = 20_000
 /** After a change of the policy, hosts fetch it, block devices and report within this time. */
 const settleMs = 90_000
 
-export interface WatcherDeps {
-  db: Db
-  clock: Clock
-  store: AlertsStore
-  events: Pick<EventsApi, 'append'>
-  /** Hours without a check-in after which a host counts as silent; 0: never. */
-  silentHours(): number
-  /** Returns the current insight; null: the fleet is too small for it. */
-  uncommon(): Promise<readonly UncommonPeripheral[] | null>
-  /** Returns the devices that armed hosts let work although no rule allows them. */
-  violations(limit: number): Promise<readonly UsableViolation[]>
-}
-
 const lasting = (ms: number): string => {
   const hours = Math.floor(ms / 3_600_000)
   return hours < 48 ? `${hours} hours` : `${Math.floor(hours / 24)} days`
 }
 
 /** Turns states (silent, uncommon, not on the allowlist) into one event each when they begin. */
-export const createWatchers = ({ db, clock, store, events, silentHours, uncommon, violations }: WatcherDeps) => {
+export const createWatchers = ({ db, clock, events, insights, settings }: AlertsContext) => {
+  const store = createAlertsStore()
   /** Appends events for new findings, in one replica at a time. */
   async function reportNew<T>(
     kind: AlertKind,
@@ -71,7 +52,7 @@ export const createWatchers = ({ db, clock, store, events, silentHours, uncommon
   }
 
   async function watchSilence(): Promise<void> {
-    const hours = silentHours()
+    const hours = Number(settings.now('VENDORA_SILENT_HOURS'))
     if (hours === 0) return
     const now = clock.now()
     async function step(tx: Tx): Promise<boolean> {
@@ -103,7 +84,7 @@ export const createWatchers = ({ db, clock, store, events, silentHours, uncommon
 
     /** Reports each device of an uncommon shape with one event. Attack tools are left out: they have their own alert. */
     uncommon: async (): Promise<void> => {
-      const rare = await uncommon()
+      const rare = await insights.uncommonNow()
       if (rare === null) return
       const found = rare
         .filter(({ isKnownAttackTool }) => !isKnownAttackTool)
@@ -135,7 +116,7 @@ export const createWatchers = ({ db, clock, store, events, silentHours, uncommon
      * the list of devices shows them. What the host blocks within a moment is reported as blocked.
      */
     violations: async (): Promise<void> => {
-      const found = await violations(mostViolations)
+      const found = await insights.usableViolations(mostViolations)
       await reportNew(
         'whitelistViolation',
         found,

@@ -122,5 +122,3 @@ export const createAssetsStore = (db: Queryable) => ({
   /** Deletes the notes from before a time. */
   forgetNotes: (before: Date): Promise<number> => db.execute(sql`delete from asset_notes n where n.at < ${before}`),
 })
-
-export type AssetsStore = ReturnType<typeof createAssetsStore>

@@ -98,5 +98,3 @@ export const createConsumersStore = (db: Queryable) => ({
       where c.kind = ${kind} and c.name = ${name} and c.lease_id = ${leaseId}::uuid`)
   },
 })
-
-export type ConsumersStore = ReturnType<typeof createConsumersStore>

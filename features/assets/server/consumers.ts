@@ -1,7 +1,7 @@
 import { type AssetConsumer, assetStreamLimits } from '@portcullis/contract'
 import { AppError, invalid, notFound } from '@portcullis/platform/server/app-error.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
-import type { ConsumersStore } from './consumers.store.ts'
+import { createConsumersStore } from './consumers.store.ts'
 import type { AssetsContext } from './context.ts'
 
 /** How often the position of a reader is saved, and how long the reader then counts as connected. */
@@ -10,12 +10,9 @@ const thereMs = 30_000
 
 export type Consumers = ReturnType<typeof createConsumers>
 
-export interface ConsumersDeps extends AssetsContext {
-  store: ConsumersStore
-}
-
 /** Tracks the consumers of the stream and their positions. */
-export const createConsumers = ({ db, clock, store, audit }: ConsumersDeps) => {
+export const createConsumers = ({ db, clock, audit }: AssetsContext) => {
+  const store = createConsumersStore(db)
   /** Last save of each reader, by the monotonic clock. */
   const written = new Map<string, { at: number; position: number }>()
 

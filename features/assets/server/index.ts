@@ -2,7 +2,6 @@ import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import { createAssetsRead } from './assets.read.ts'
 import { registerAssetRoutes } from './assets.routes.ts'
 import { createAssetsStore } from './assets.store.ts'
-import { createConsumersStore } from './consumers.store.ts'
 import { createConsumers } from './consumers.ts'
 import type { AssetsContext } from './context.ts'
 import { createKafkaSink } from './kafka.ts'
@@ -23,12 +22,11 @@ export const assetsFeature = (app: HttpApp, context: AssetsContext) => {
   const { config, db, bus, log, clock, metrics, resolve } = context
   const store = createAssetsStore(db)
   const read = createAssetsRead(db)
-  const consumersStore = createConsumersStore(db)
-  const sequencer = createSequencer({ ...context, store })
-  const consumers = createConsumers({ ...context, store: consumersStore })
-  const stream = createStream({ ...context, read, sequencer, consumers })
-  const replay = createReplay({ ...context, store, sequencer })
-  const locations = createLocations({ ...context, store, sequencer })
+  const sequencer = createSequencer(context)
+  const consumers = createConsumers(context)
+  const stream = createStream(context, sequencer, consumers)
+  const replay = createReplay(context, sequencer)
+  const locations = createLocations(context, sequencer)
 
   const published = metrics.counter('portcullis_asset_published_total', 'Asset messages that a sink acknowledged.', [
     'sink',
@@ -43,20 +41,8 @@ export const assetsFeature = (app: HttpApp, context: AssetsContext) => {
     ...(config.natsUrl === null ? [] : [createNatsSink({ url: config.natsUrl, source, resolve })]),
     ...(config.kafkaBrokers.length === 0 ? [] : [createKafkaSink(config.kafkaBrokers, resolve)]),
   ]
-  const publishers = sinks.map((sink) =>
-    createPublisher(sink, { ...context, read, store: consumersStore, published, failures }),
-  )
-  const state = createState({
-    store,
-    read,
-    sequencer,
-    consumers,
-    stream,
-    replay,
-    locations,
-    publishers,
-    now: clock.now,
-  })
+  const publishers = sinks.map((sink) => createPublisher(sink, context, { published, failures }))
+  const state = createState(context, { sequencer, consumers, stream, replay, locations, publishers })
   metrics.read('portcullis_asset_sequence', 'gauge', 'Position of the newest asset message.', read.newest)
   metrics.read('portcullis_asset_waiting', 'gauge', 'Asset changes without a position, up to 100,000.', state.waiting)
   metrics.read('portcullis_asset_readers', 'gauge', 'HTTP readers of the asset stream.', stream.readers)

@@ -1,7 +1,7 @@
 import type { AssetLocationEntry } from '@portcullis/contract'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { isId } from '@portcullis/platform/server/ids.ts'
-import type { AssetsStore, Note } from './assets.store.ts'
+import { createAssetsStore, type Note } from './assets.store.ts'
 import type { AssetsContext } from './context.ts'
 import { createLocationsStore } from './locations.store.ts'
 import type { Sequencer } from './sequencer.ts'
@@ -15,13 +15,9 @@ const countLimit = 100_000
 const keptMs = 400 * 24 * 3_600_000
 const keptPerHost = 1_000
 
-export interface LocationsDeps extends AssetsContext {
-  store: AssetsStore
-  sequencer: Pick<Sequencer, 'notify'>
-}
-
 /** Lists the locations of hosts and announces previous ones to consumers. */
-export const createLocations = ({ db, clock, audit, store, sequencer }: LocationsDeps) => {
+export const createLocations = ({ db, clock, audit }: AssetsContext, { notify }: Sequencer) => {
+  const store = createAssetsStore(db)
   const previous = createLocationsStore(db)
 
   const announce = (actor: Actor): Promise<number> =>
@@ -35,7 +31,7 @@ export const createLocations = ({ db, clock, audit, store, sequencer }: Location
           data: { uuid: agent_id, hostIdentifier: host, since, until, location },
         }),
       )
-      await sequencer.notify(tx)
+      await notify(tx)
       await store.note(tx, new Date(clock.now()), notes)
       await audit.write(tx, actor, {
         action: 'assets.oldLocationsSent',

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Counter } from '@portcullis/platform/server/metrics.ts'
-import type { AssetsRead } from './assets.read.ts'
-import type { ConsumersStore } from './consumers.store.ts'
+import { createAssetsRead } from './assets.read.ts'
+import { createConsumersStore } from './consumers.store.ts'
 import type { AssetsContext } from './context.ts'
 import { createReader } from './reader.ts'
 import { type AssetSink, SinkMoved } from './sink.ts'
@@ -12,13 +12,6 @@ import { type AssetSink, SinkMoved } from './sink.ts'
 const leaseMs = 30_000
 const firstRetryMs = 1_000
 const lastRetryMs = 60_000
-
-export interface PublisherDeps extends AssetsContext {
-  read: Pick<AssetsRead, 'after' | 'newest'>
-  store: ConsumersStore
-  published: Counter
-  failures: Counter
-}
 
 export interface SinkState {
   kind: AssetSink['kind']
@@ -44,7 +37,13 @@ const errorText = (error: unknown): string => {
  * Publishes to one sink, from one server at a time, in portions. The backlog stays in the database. The position is
  * saved after the acknowledgements, so a crash in between publishes again and never skips.
  */
-export const createPublisher = (sink: AssetSink, { clock, log, read, store, published, failures }: PublisherDeps) => {
+export const createPublisher = (
+  sink: AssetSink,
+  { db, clock, log }: AssetsContext,
+  { published, failures }: { published: Counter; failures: Counter },
+) => {
+  const read = createAssetsRead(db)
+  const store = createConsumersStore(db)
   const leaseId = randomUUID()
   const { kind, name } = sink
   const next = createReader(read, sink.most)

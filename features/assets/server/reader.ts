@@ -14,7 +14,7 @@ export interface Portion {
 }
 
 /** Reads the stream in portions of a bounded size, so that memory holds one portion whatever the backlog. */
-export const createReader = (read: Pick<AssetsRead, 'after'>, most = mostAtOnce) => {
+export const createReader = (read: AssetsRead, most = mostAtOnce) => {
   let limit = Math.min(100, most)
   return async (after: number): Promise<Portion> => {
     const asked = limit

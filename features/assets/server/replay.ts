@@ -4,7 +4,7 @@ import { lock, locks } from '@portcullis/platform/server/db/locks.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { isId } from '@portcullis/platform/server/ids.ts'
 import type { JobHandler } from '#features/jobs/server/index.ts'
-import type { AssetsStore } from './assets.store.ts'
+import { createAssetsStore } from './assets.store.ts'
 import type { AssetsContext } from './context.ts'
 import { createReplayStore, type ReplayRow, replayKind } from './replay.store.ts'
 import type { Sequencer } from './sequencer.ts'
@@ -20,11 +20,6 @@ interface Cursor {
   agent: string
   device: string
   published: number
-}
-
-export interface ReplayDeps extends AssetsContext {
-  store: AssetsStore
-  sequencer: Pick<Sequencer, 'notify'>
 }
 
 const shown = (row: ReplayRow): AssetReplay => ({
@@ -45,7 +40,8 @@ const shown = (row: ReplayRow): AssetReplay => ({
 })
 
 /** Publishes every asset again in a job. Each step assigns positions and saves its progress in one transaction. */
-export const createReplay = ({ db, clock, audit, jobs, store, sequencer }: ReplayDeps, stepOf = stepSize) => {
+export const createReplay = ({ db, clock, audit, jobs }: AssetsContext, { notify }: Sequencer, stepOf = stepSize) => {
+  const store = createAssetsStore(db)
   const replays = createReplayStore(db)
 
   const handler: JobHandler = {
@@ -67,7 +63,7 @@ export const createReplay = ({ db, clock, audit, jobs, store, sequencer }: Repla
               published: 0,
             }
             await job.save(tx, { cursor: first })
-            await sequencer.notify(tx)
+            await notify(tx)
             await store.note(tx, at, [{ type: 'replay.started', subject, data: { jobId: job.id, assets } }])
             cursor = first
             return
@@ -80,7 +76,7 @@ export const createReplay = ({ db, clock, audit, jobs, store, sequencer }: Repla
           const last = keys.at(-1)
           if (last === undefined && phase === 'peripherals') {
             await job.save(tx, {})
-            await sequencer.notify(tx)
+            await notify(tx)
             await store.note(tx, at, [
               { type: 'replay.completed', subject, data: { jobId: job.id, assets, published } },
             ])
@@ -93,7 +89,7 @@ export const createReplay = ({ db, clock, audit, jobs, store, sequencer }: Repla
               : { ...cursor, agent: last.agent_id, device: last.device_id, published: published + keys.length }
           await job.save(tx, { done: keys.length, cursor: next })
           if (keys.length > 0) {
-            await sequencer.notify(tx)
+            await notify(tx)
             await store.assignPositions(tx, at, keys)
           }
           cursor = next

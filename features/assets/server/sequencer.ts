@@ -1,5 +1,5 @@
 import type { Tx } from '@portcullis/platform/server/db/db.ts'
-import type { AssetsStore } from './assets.store.ts'
+import { createAssetsStore } from './assets.store.ts'
 import type { AssetsContext } from './context.ts'
 
 /** Assets per transaction: about 60 ms, during which notes and replays wait. */
@@ -10,15 +10,12 @@ const hintMs = 1_000
 /** Bus topic: the stream has new messages. */
 export const assetsTopic = 'assets'
 
-export interface SequencerDeps extends AssetsContext {
-  store: AssetsStore
-}
-
 /**
  * Assigns changed assets their positions in the stream, in one replica at a time, by a row lock that ends with its
  * connection. Transactions that change assets take no lock for it.
  */
-export const createSequencer = ({ db, exportDb, clock, bus, log, store, hint }: SequencerDeps) => {
+export const createSequencer = ({ db, exportDb, clock, bus, log, hint }: AssetsContext) => {
+  const store = createAssetsStore(db)
   let hintedAt = Number.NEGATIVE_INFINITY
   let running: Promise<void> | null = null
   /** When waiting changes were first seen, by the monotonic clock. */

@@ -1,7 +1,8 @@
 import type { AssetStreamState } from '@portcullis/contract'
-import type { AssetsRead } from './assets.read.ts'
-import type { AssetsStore } from './assets.store.ts'
+import { createAssetsRead } from './assets.read.ts'
+import { createAssetsStore } from './assets.store.ts'
 import type { Consumers } from './consumers.ts'
+import type { AssetsContext } from './context.ts'
 import type { createLocations } from './locations.ts'
 import type { Publisher } from './publisher.ts'
 import type { createReplay } from './replay.ts'
@@ -14,20 +15,20 @@ const errorSeconds = 300
 const countLimit = 100_000
 const dayMs = 86_400_000
 
-export interface StateDeps {
-  store: AssetsStore
-  read: AssetsRead
-  sequencer: Pick<Sequencer, 'waitingSince'>
-  consumers: Pick<Consumers, 'list'>
-  stream: Pick<ReturnType<typeof createStream>, 'readers'>
-  replay: Pick<ReturnType<typeof createReplay>, 'last'>
-  locations: Pick<ReturnType<typeof createLocations>, 'due'>
-  publishers: readonly Publisher[]
-  now(): number
-}
-
-export const createState = (deps: StateDeps) => {
-  const { store, read, sequencer, consumers, stream, replay, locations, publishers } = deps
+export const createState = (
+  { db, clock }: AssetsContext,
+  parts: {
+    sequencer: Sequencer
+    consumers: Consumers
+    stream: ReturnType<typeof createStream>
+    replay: ReturnType<typeof createReplay>
+    locations: ReturnType<typeof createLocations>
+    publishers: readonly Publisher[]
+  },
+) => {
+  const { sequencer, consumers, stream, replay, locations, publishers } = parts
+  const store = createAssetsStore(db)
+  const read = createAssetsRead(db)
   const waiting = (): Promise<number> => store.waiting(countLimit)
   function waitingSeconds(): number | null {
     const since = sequencer.waitingSince()
@@ -62,7 +63,7 @@ export const createState = (deps: StateDeps) => {
         }
       const failing = sinks.find(({ error }) => error !== '')
       if (failing !== undefined) {
-        const isLong = deps.now() - Date.parse(`${failing.lastSeen}`) > dayMs
+        const isLong = clock.now() - Date.parse(`${failing.lastSeen}`) > dayMs
         return {
           status: isLong ? 'Error' : 'Warning',
           description: `${failing.name}: ${failing.error} ${failing.lag === 1 ? '1 message waits' : `${failing.lag} messages wait`} in the database. The server tries again at least once a minute.`,

@@ -2,7 +2,7 @@ import { assetStreamLimits } from '@portcullis/contract'
 import { AppError, invalid } from '@portcullis/platform/server/app-error.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { AssetsRead } from './assets.read.ts'
+import { createAssetsRead } from './assets.read.ts'
 import type { Consumers } from './consumers.ts'
 import type { AssetsContext } from './context.ts'
 import { createReader } from './reader.ts'
@@ -11,12 +11,6 @@ import type { Sequencer } from './sequencer.ts'
 /** Silence after which a keep-alive is sent, so that a dead connection is noticed. */
 const quietMs = 15_000
 const askMs = 1_000
-
-export interface StreamDeps extends AssetsContext {
-  read: AssetsRead
-  sequencer: Pick<Sequencer, 'run'>
-  consumers: Consumers
-}
 
 export interface StreamQuery {
   after?: number
@@ -69,7 +63,8 @@ const writerTo =
   }
 
 /** Serves HTTP readers. A reader that stalls costs its cursor and one portion: the server reads nothing more for it. */
-export const createStream = ({ log, read, sequencer, consumers, accounts }: StreamDeps) => {
+export const createStream = ({ log, accounts, db }: AssetsContext, sequencer: Sequencer, consumers: Consumers) => {
+  const read = createAssetsRead(db)
   const wakers = new Set<() => void>()
   let closed = false
 

@@ -5,8 +5,10 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { guarded } from '@portcullis/platform/server/body.ts'
+import type { Db } from '@portcullis/platform/server/db/db.ts'
 import { createTurns } from '@portcullis/platform/server/limiters/turns.ts'
 import { decompressor } from './package-file.ts'
+import { createPackagesStore } from './packages.store.ts'
 
 /**
  * Limits of concurrent downloads from one replica: at 1 Gbit/s they share 2 MB/s each, so one takes under a minute. The
@@ -21,14 +23,6 @@ export interface CachedBuild {
   size: number
 }
 
-export interface PackageCacheDeps {
-  folder: string
-  /** Returns a chunk of the compressed executable; undefined after the last one. */
-  chunk(packageId: string, n: number): Promise<Buffer | undefined>
-}
-
-export type PackageCache = ReturnType<typeof createPackageCache>
-
 const digestOf = async (path: string): Promise<string> => {
   const hash = createHash('sha256')
   await pipeline(createReadStream(path), hash)
@@ -39,7 +33,8 @@ const digestOf = async (path: string): Promise<string> => {
  * Caches executables as files, read from the database on the first download. Hundreds of agents cost the database one
  * read of 34 MB per replica; the rest are file downloads.
  */
-export const createPackageCache = ({ folder, chunk }: PackageCacheDeps) => {
+export const createPackageCache = (db: Db, folder: string) => {
+  const { chunk } = createPackagesStore(db)
   /** Verified files of this process, and those being written. */
   const files = new Map<string, Promise<string>>()
   const turns = createTurns(downloads)

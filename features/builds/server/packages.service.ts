@@ -1,4 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { AgentPackage, listPackages, PackageHeader, ReleaseKeyRotation, ResponseOf } from '@portcullis/contract'
 import { compareVersions, isSignedBuild, mustExist, releaseKeyFingerprint } from '@portcullis/domain'
 import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
@@ -6,7 +7,7 @@ import type { Db, Tx } from '@portcullis/platform/server/db/db.ts'
 import { type Actor, systemActor } from '@portcullis/platform/server/http/actor.ts'
 import { newId } from '@portcullis/platform/server/ids.ts'
 import type { BuildsContext } from './context.ts'
-import type { PackageCache } from './package-cache.ts'
+import { createPackageCache } from './package-cache.ts'
 import { type PackageSource, readPackage } from './package-file.ts'
 import { createPackagesStore, type PackageRow } from './packages.store.ts'
 import { hostKeyState, type ReleaseKeySource, trustedKey } from './release-key.ts'
@@ -29,14 +30,6 @@ export interface PublishedBuild {
   rotations: readonly ReleaseKeyRotation[]
 }
 
-export interface PackagesDeps extends BuildsContext {
-  cache: PackageCache
-  /** The release key that was configured when the server started; null: none. */
-  releaseKey: ReleaseKeySource | null
-  /** Folder for running uploads. */
-  folder: string
-}
-
 /** A build that waits for a second approver. The approval publishes exactly this build. */
 interface PublishChange {
   packageId: string
@@ -57,9 +50,16 @@ const named = ({ version, architecture }: { version: string; architecture: strin
 /** Refusals that may mean an attempt to install a foreign build on the fleet. */
 const suspicious = new Set(['package_key_refused', 'package_signature_wrong', 'package_damaged'])
 
-export const createPackagesService = (context: PackagesDeps) => {
-  const { db, clock, cache, audit, folder, agents, changeRequests } = context
-  const key = context.releaseKey === null ? null : trustedKey(context.releaseKey)
+export const createPackagesService = (
+  context: BuildsContext,
+  /** The release key that was configured when the server started; null: none. */
+  releaseKey: ReleaseKeySource | null,
+) => {
+  const { db, clock, config, audit, agents, changeRequests } = context
+  /** Executables and running uploads. */
+  const folder = join(config.dataDir, 'packages')
+  const cache = createPackageCache(db, folder)
+  const key = releaseKey === null ? null : trustedKey(releaseKey)
 
   const buildOf = (row: PackageRow): PublishedBuild => ({
     version: row.version,

@@ -11,17 +11,18 @@ import {
   mustExist,
 } from '@portcullis/domain'
 import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import { type Db, type Queryable, Rollback, type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
-import type { Envelope } from '@portcullis/platform/server/envelope.ts'
+import { type Queryable, Rollback, type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { assertFresh } from '@portcullis/platform/server/http/fresh.ts'
 import { isId, newId } from '@portcullis/platform/server/ids.ts'
 import type { Secret } from '@portcullis/platform/server/secret.ts'
-import type { Audit } from '#features/audit/server/index.ts'
-import type { EventsApi } from '#features/events/server/index.ts'
-import type { SettingsApi } from '#features/settings/server/index.ts'
-import type { ChangeRequestsStore, PendingRequest, SignInSource, StoredRequest } from './change-requests.store.ts'
+import {
+  createChangeRequestsStore,
+  type PendingRequest,
+  type SignInSource,
+  type StoredRequest,
+} from './change-requests.store.ts'
+import type { ChangeRequestsContext } from './context.ts'
 import { refusals } from './refusals.ts'
 import { createRequestSeals, type UnsealedRequest } from './seal.ts'
 import { digestOf, fileOf, shownLine } from './shown-change.ts'
@@ -89,18 +90,6 @@ export class NeedsApprover extends Rollback<never> {
   }
 }
 
-export interface ChangeRequestsDeps {
-  db: Db
-  clock: Clock
-  store: ChangeRequestsStore
-  /** Key of the MACs over requests. */
-  sealKey: Secret<Buffer>
-  envelope: Pick<Envelope, 'seal' | 'open'>
-  audit: Audit
-  settings: Pick<SettingsApi, 'values'>
-  events: Pick<EventsApi, 'append'>
-}
-
 /** Returns the context that binds the sealed part to its request. */
 export const requestContext = (id: string): string => `change request ${id}`
 
@@ -118,17 +107,9 @@ const nobody: GateAccount = {
 }
 
 /** Stores changes that one person may not make alone, until a second approver decides. */
-export const createChangeRequests = ({
-  db,
-  clock,
-  store,
-  sealKey,
-  envelope,
-  audit,
-  settings,
-  events,
-}: ChangeRequestsDeps) => {
-  const seals = createRequestSeals(sealKey)
+export const createChangeRequests = ({ db, clock, envelope, audit, settings, events, keys }: ChangeRequestsContext) => {
+  const store = createChangeRequestsStore(db)
+  const seals = createRequestSeals(keys.derive('change-requests'))
   const kinds = new Map<string, ChangeKind<unknown>>()
   function kindOf(kind: string): ChangeKind<unknown> {
     const found = kinds.get(kind)

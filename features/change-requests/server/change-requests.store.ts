@@ -269,5 +269,3 @@ export const createChangeRequestsStore = (db: Queryable) => ({
         from approval_gate g`)
     )[0]?.latched ?? true,
 })
-
-export type ChangeRequestsStore = ReturnType<typeof createChangeRequestsStore>

@@ -8,11 +8,10 @@ import {
 } from '@portcullis/contract'
 import { FileAnswer } from '@portcullis/platform/server/http/answer.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
-import type { Keys } from '@portcullis/platform/server/keys.ts'
 import type { SealedColumn } from '@portcullis/platform/server/sealed-column.ts'
-import { type ChangeRequestsDeps, createChangeRequests, requestContext } from './change-requests.service.ts'
-import { createChangeRequestsStore } from './change-requests.store.ts'
-import { gateSignIn, type SignInSettings } from './sign-in-settings.ts'
+import { createChangeRequests, requestContext } from './change-requests.service.ts'
+import type { ChangeRequestsContext } from './context.ts'
+import { gateSignIn } from './sign-in-settings.ts'
 
 export { NeedsApprover } from './change-requests.service.ts'
 export { memberLines } from './shown-change.ts'
@@ -28,22 +27,9 @@ export type ChangeRequestsApi = ReturnType<typeof changeRequestsFeature>
  * Requires a second approver. A feature registers each kind of change with `handle` and asks whether one person may
  * make it. If not, it files the change with `require`. The change is carried out when another person approves it.
  */
-export const changeRequestsFeature = (
-  app: HttpApp,
-  {
-    keys,
-    ...deps
-  }: Omit<ChangeRequestsDeps, 'store' | 'sealKey'> & {
-    keys: Pick<Keys, 'derive'>
-    settings: SignInSettings
-  },
-) => {
-  const changeRequests = createChangeRequests({
-    ...deps,
-    store: createChangeRequestsStore(deps.db),
-    sealKey: keys.derive('change-requests'),
-  })
-  gateSignIn(deps.settings, changeRequests)
+export const changeRequestsFeature = (app: HttpApp, context: ChangeRequestsContext) => {
+  const changeRequests = createChangeRequests(context)
+  gateSignIn(context.settings, changeRequests)
   app.register(listChangeRequests, ({ actor }) => changeRequests.list(actor))
   app.register(approveChangeRequest, ({ actor, params, body }) => changeRequests.approve(actor, params.id, body.digest))
   app.register(readChangeRequest, ({ params, query }) =>

@@ -1,13 +1,8 @@
 import { type SettingsApi, type SignInChange, signInDetails, signInTitle } from '#features/settings/server/index.ts'
 import type { createChangeRequests } from './change-requests.service.ts'
 
-export type SignInSettings = Pick<SettingsApi, 'gateSignIn' | 'applySignIn' | 'signInNotes'>
-
 /** Makes changes of sign-in settings wait for a second approver. */
-export const gateSignIn = (
-  settings: SignInSettings,
-  changeRequests: Pick<ReturnType<typeof createChangeRequests>, 'assertAlone' | 'handle' | 'noteSignInChange'>,
-): void => {
+export const gateSignIn = (settings: SettingsApi, changeRequests: ReturnType<typeof createChangeRequests>): void => {
   settings.gateSignIn({
     assertAlone: (actor, change, secret) =>
       changeRequests.assertAlone<SignInChange>(actor, { kind: 'signIn' }, async () => {

@@ -4,6 +4,7 @@ import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { exportFileName, FileAnswer, WithHeaders } from '@portcullis/platform/server/http/answer.ts'
 import { isId, newId } from '@portcullis/platform/server/ids.ts'
+import { createCommandsStore } from './commands.store.ts'
 import type { CommandsContext } from './context.ts'
 import { createDebugLogsStore } from './debug-logs.store.ts'
 import { createGzipCheck } from './gzip-check.ts'
@@ -15,12 +16,8 @@ const atOnce = 8
 /** An upload takes half a minute at most, so an incomplete one after an hour was abandoned. */
 const abandonedMs = 3_600_000
 
-export interface DebugLogsDeps extends CommandsContext {
-  /** Returns whether this command asked a host to collect its logs and is still active. */
-  isCollecting(agentId: string, commandId: string): Promise<boolean>
-}
-
-export const createDebugLogs = ({ db, clock, audit, announce, isCollecting }: DebugLogsDeps) => {
+export const createDebugLogs = ({ db, clock, audit, announce }: CommandsContext) => {
+  const { isCollecting } = createCommandsStore(db)
   const store = createDebugLogsStore(db)
   let coming = 0
 

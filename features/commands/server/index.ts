@@ -3,7 +3,6 @@ import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import { createList } from '@portcullis/platform/server/list/list.ts'
 import { commandsList, createCommandsRead } from './commands.read.ts'
 import { createCommandsService } from './commands.service.ts'
-import { createCommandsStore } from './commands.store.ts'
 import type { CommandsContext } from './context.ts'
 import { createDebugLogs } from './debug-logs.service.ts'
 
@@ -18,7 +17,7 @@ export type CommandsApi = ReturnType<typeof commandsFeature>
 export const commandsFeature = (app: HttpApp, context: CommandsContext) => {
   const list = createList(commandsList, context)
   const service = createCommandsService(context)
-  const logs = createDebugLogs({ ...context, isCollecting: createCommandsStore(context.db).isCollecting })
+  const logs = createDebugLogs(context)
   app.needs('a guard of orders to arm', service.isArmingGuarded)
   context.agents.onRemove({ after: service.forgetAgents })
   app.register(listCommands, ({ query }) => list.page(query))

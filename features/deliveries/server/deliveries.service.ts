@@ -1,17 +1,14 @@
 import type { HealthStatus } from '@portcullis/contract'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Db, Tx } from '@portcullis/platform/server/db/db.ts'
+import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { newId } from '@portcullis/platform/server/ids.ts'
-import type { Hint } from '@portcullis/platform/server/live.ts'
-import type { Audit } from '#features/audit/server/index.ts'
-import type { EventsApi } from '#features/events/server/index.ts'
 import { breaksAfter } from './backoff.ts'
-import type { DeliveriesStore, NewDelivery } from './deliveries.store.ts'
+import type { DeliveriesContext } from './context.ts'
+import { createDeliveriesStore, type NewDelivery } from './deliveries.store.ts'
+import type { DeliveryGroups } from './groups.ts'
 import type { MailApi } from './mail/index.ts'
-import type { OutputPlan } from './outputs.runner.ts'
-import type { OutputKey, OutputsStore } from './outputs.store.ts'
+import { createOutputsStore, type OutputKey } from './outputs.store.ts'
 
 /** Largest number of deliveries that one call retries or drops. */
 const mostAtOnce = 10_000
@@ -24,26 +21,22 @@ const farBehind = 100_000
 
 const eventsOf = (count: number): string => `${count.toLocaleString('en')} ${count === 1 ? 'event' : 'events'}`
 
-export interface DeliveriesDeps {
-  db: Db
-  clock: Clock
-  audit: Audit
-  events: Pick<EventsApi, 'head'>
-  store: DeliveriesStore
-  outputs: OutputsStore
-  plans(): Promise<readonly OutputPlan[]>
-  mail: Pick<MailApi, 'isFailing'>
-  hint: Hint
-  /** Starts the sender after COMMIT. */
-  wake(tx: Tx): Promise<void>
-}
+/** Bus topic: a delivery is due. */
+export const deliveriesTopic = 'deliveries'
 
 /** Records, lists, retries and drops what is sent to people, webhooks and SIEMs. */
-export const createDeliveries = (deps: DeliveriesDeps) => {
-  const { db, clock, audit, events, store, outputs } = deps
+export const createDeliveries = (
+  { db, bus, clock, audit, events, hint }: DeliveriesContext,
+  mail: MailApi,
+  groups: () => DeliveryGroups,
+) => {
+  const store = createDeliveriesStore()
+  const outputs = createOutputsStore()
+  /** Starts the sender after COMMIT. */
+  const wake = (tx: Tx): Promise<void> => bus.publish(tx, deliveriesTopic)
 
   async function listOutputs() {
-    const [plans, rows, head] = await Promise.all([deps.plans(), outputs.all(db), events.head(db)])
+    const [plans, rows, head] = await Promise.all([groups().plans(), outputs.all(db), events.head(db)])
     const iso = (at: Date | null): string | null => at?.toISOString() ?? null
     return plans.flatMap((plan) => {
       const row = rows.find((one) => one.group_id === plan.groupId && one.channel === plan.channel)
@@ -85,8 +78,8 @@ export const createDeliveries = (deps: DeliveriesDeps) => {
         target: row.channel === 'email' ? 'email' : `webhook ${row.groupId}`,
       }))
       await store.insert(tx, named, new Date(now))
-      await deps.wake(tx)
-      await deps.hint(tx, 'deliveries')
+      await wake(tx)
+      await hint(tx, 'deliveries')
     },
 
     /** Creates and removes streams in the transaction that switches them. New ones begin after the newest event. */
@@ -107,8 +100,8 @@ export const createDeliveries = (deps: DeliveriesDeps) => {
           targets,
           new Date(clock.now()),
         )
-        await deps.wake(tx)
-        await deps.hint(tx, 'deliveries')
+        await wake(tx)
+        await hint(tx, 'deliveries')
         if (found.length > 0)
           await audit.write(tx, actor, {
             action: 'delivery.retried',
@@ -128,7 +121,7 @@ export const createDeliveries = (deps: DeliveriesDeps) => {
           new Date(clock.now()),
           `Dropped by ${actor.userName}.`,
         )
-        await deps.hint(tx, 'deliveries')
+        await hint(tx, 'deliveries')
         if (found.length > 0)
           await audit.write(tx, actor, {
             action: 'delivery.dropped',
@@ -148,7 +141,7 @@ export const createDeliveries = (deps: DeliveriesDeps) => {
       await db.transaction(async (tx) => {
         if (!(await outputs.retry(tx, key)))
           throw new AppError('not_found', { detail: 'This group has no active event stream on this channel.' })
-        await deps.wake(tx)
+        await wake(tx)
         await audit.write(tx, actor, {
           action: 'output.retried',
           entity: `group ${key.groupId}`,
@@ -164,7 +157,7 @@ export const createDeliveries = (deps: DeliveriesDeps) => {
         const skipped = await outputs.skip(tx, key)
         if (skipped === undefined)
           throw new AppError('not_found', { detail: 'This group has no active event stream on this channel.' })
-        await deps.hint(tx, 'deliveries')
+        await hint(tx, 'deliveries')
         await audit.write(tx, actor, {
           action: 'output.skipped',
           entity: `group ${key.groupId}`,
@@ -189,9 +182,9 @@ export const createDeliveries = (deps: DeliveriesDeps) => {
     health: async (): Promise<{ status: HealthStatus; description: string }> => {
       // A mail server that is down is reported once, by the part "mail"; mails that wait for it are not counted here.
       const [state, streams, plans] = await Promise.all([
-        deps.mail.isFailing().then((isFailing) => store.state(db, !isFailing)),
+        mail.isFailing().then((isFailing) => store.state(db, !isFailing)),
         listOutputs(),
-        deps.plans(),
+        groups().plans(),
       ])
       const parts: string[] = []
       let status: HealthStatus = 'OK'

@@ -49,8 +49,6 @@ export interface DeliveriesState {
   error: string
 }
 
-export type DeliveriesStore = ReturnType<typeof createDeliveriesStore>
-
 export const createDeliveriesStore = () => ({
   insert: async (tx: Tx, rows: readonly NewDelivery[], now: Date): Promise<void> => {
     if (rows.length === 0) return

@@ -1,16 +1,12 @@
 import { createHash } from 'node:crypto'
-import type { SyslogFormat } from '@portcullis/contract'
 import { formatCef, formatJson, formatOcsf, formatRfc5424, type SiemSource } from '@portcullis/domain'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Db } from '@portcullis/platform/server/db/db.ts'
-import type { ResolveDestination } from '@portcullis/platform/server/destinations.ts'
-import type { Log } from '@portcullis/platform/server/log.ts'
-import { createSyslogSender, type SyslogAddress, SyslogError } from '@portcullis/platform/server/syslog/index.ts'
+import { createSyslogSender, SyslogError } from '@portcullis/platform/server/syslog/index.ts'
 import { createWebhookSender, retryOf, WebhookError } from '@portcullis/platform/server/webhooks/index.ts'
-import type { EventChoice, EventsApi, FollowedEvent } from '#features/events/server/index.ts'
+import type { FollowedEvent } from '#features/events/server/index.ts'
 import { breaksAfter, outputWaitAfter } from './backoff.ts'
-import type { OutputKey, OutputRow, OutputsStore } from './outputs.store.ts'
-import type { WebhookTarget } from './sender.ts'
+import type { DeliveriesContext } from './context.ts'
+import type { DeliveryGroups, OutputPlan, SyslogTarget, WebhookTarget } from './groups.ts'
+import { createOutputsStore, type OutputKey, type OutputRow } from './outputs.store.ts'
 import { siemEventOf } from './siem-event.ts'
 
 /** Longer than a batch may take. */
@@ -22,23 +18,6 @@ const leastOfBatch = 10
 /** Ids scanned per statement: a selective filter must not read the whole backlog at once. */
 const span = 50_000
 
-interface SyslogTarget {
-  kind: 'syslog'
-  address: SyslogAddress
-  ca: readonly string[]
-  format: SyslogFormat
-}
-
-/** An active stream of events. */
-export interface OutputPlan extends OutputKey {
-  groupName: string
-  /** Destination, for people. */
-  destination: string
-  wanted: EventChoice
-  /** Returns the destination, or null if its secret cannot be opened. */
-  open(): SyslogTarget | ({ kind: 'webhook' } & WebhookTarget) | null
-}
-
 /** A delivery failure with a message for people. */
 class OutputError extends Error {
   /** Whether the receiver rejects this batch permanently. */
@@ -49,29 +28,23 @@ class OutputError extends Error {
   }
 }
 
-export interface OutputsDeps {
-  db: Db
-  clock: Clock
-  log: Log
-  store: OutputsStore
-  events: Pick<EventsApi, 'head' | 'follow'>
-  resolve: ResolveDestination
-  /** Returns the active streams. */
-  plans(): Promise<readonly OutputPlan[]>
-  /** The sender that messages name. */
-  source(): SiemSource
-  /** Aborted when the server stops: the current batch is the last one. */
-  stopping: AbortSignal
-  /** Counts accepted events. */
-  took(groupId: number, channel: string, events: number): void
-  changed(): Promise<void>
-}
-
 const formats = { rfc5424: formatRfc5424, cef: formatCef, ocsf: formatOcsf } as const
 
 /** Follows the events for each receiver. Its position moves once it accepted them, so an outage loses nothing. */
-export const createOutputs = (deps: OutputsDeps) => {
-  const { db, clock, log, store, events, source } = deps
+export const createOutputs = (
+  { db, clock, log, events, metrics, resolve }: DeliveriesContext,
+  groups: () => DeliveryGroups,
+  /** The sender that messages name. */
+  source: () => SiemSource,
+  changed: () => Promise<void>,
+  /** Aborted when the server stops: the current batch is the last one. */
+  stopping: AbortSignal,
+) => {
+  const store = createOutputsStore()
+  const streamed = metrics.counter('portcullis_event_output_events_total', 'Events that a receiver accepted.', [
+    'group',
+    'channel',
+  ])
   const running = new Map<string, Promise<boolean>>()
   /** Events that each receiver recently accepted per batch. */
   const limits = new Map<string, number>()
@@ -79,7 +52,7 @@ export const createOutputs = (deps: OutputsDeps) => {
 
   async function bySyslog(place: SyslogTarget, batch: readonly FollowedEvent[]): Promise<void> {
     const format = formats[place.format]
-    const sender = createSyslogSender({ address: place.address, ca: place.ca, resolve: deps.resolve })
+    const sender = createSyslogSender({ address: place.address, ca: place.ca, resolve })
     try {
       await sender.send(batch.map((event) => format(siemEventOf(event), source())))
     } catch (error) {
@@ -103,7 +76,7 @@ export const createOutputs = (deps: OutputsDeps) => {
     // installation with the same numbers), it gets another id.
     const content = createHash('sha256').update(body).digest('hex').slice(0, 16)
     try {
-      const { sendWebhook } = createWebhookSender({ resolve: deps.resolve, ca: place.ca, now: clock.now })
+      const { sendWebhook } = createWebhookSender({ resolve, ca: place.ca, now: clock.now })
       const { status } = await sendWebhook({
         url: place.url,
         secret: place.secret,
@@ -130,7 +103,7 @@ export const createOutputs = (deps: OutputsDeps) => {
 
   /** Returns the current plan, or undefined if the stream was switched off. */
   const planOf = async (key: OutputKey): Promise<OutputPlan | undefined> =>
-    (await deps.plans()).find((plan) => nameOf(plan) === nameOf(key))
+    (await groups().plans()).find((plan) => nameOf(plan) === nameOf(key))
 
   /** Sends a leased output up to the newest event. Reads the group again for each batch, because it may change. */
   async function catchUp(key: OutputKey, leased: OutputRow): Promise<void> {
@@ -141,7 +114,7 @@ export const createOutputs = (deps: OutputsDeps) => {
     for (;;) {
       const plan = await planOf(key)
       const head = await events.head(db)
-      if (plan === undefined || head <= position || deps.stopping.aborted) break
+      if (plan === undefined || head <= position || stopping.aborted) break
       const upTo = begun ?? Math.min(head, position + span)
       const limit = begun === null ? limitOf(key) : batchOf[key.channel]
       const batch = await events.follow(db, position, upTo, plan.wanted, limit)
@@ -153,7 +126,7 @@ export const createOutputs = (deps: OutputsDeps) => {
       const now = new Date(clock.now())
       if (!(await store.moved(db, leased, { position: end, sent: batch.length, now, until: until() }))) return
       limits.set(nameOf(key), Math.min(batchOf[key.channel], limit * 2))
-      if (batch.length > 0) deps.took(key.groupId, key.channel, batch.length)
+      if (batch.length > 0) streamed.inc({ group: String(key.groupId), channel: key.channel }, batch.length)
       position = end
       begun = null
     }
@@ -182,7 +155,7 @@ export const createOutputs = (deps: OutputsDeps) => {
   return {
     /** Sends all streams in parallel, each in one run at a time per process. */
     run: async (): Promise<void> => {
-      const [plans, rows] = await Promise.all([deps.plans(), store.all(db)])
+      const [plans, rows] = await Promise.all([groups().plans(), store.all(db)])
       const known = new Map(rows.map((row) => [`${row.group_id} ${row.channel}`, row]))
       const head = plans.length === 0 ? 0 : await events.head(db)
       for (const plan of plans) {
@@ -194,7 +167,7 @@ export const createOutputs = (deps: OutputsDeps) => {
             runOne(plan).finally(() => running.delete(key)),
           )
       }
-      if ((await Promise.all(running.values())).includes(true)) await deps.changed()
+      if ((await Promise.all(running.values())).includes(true)) await changed()
     },
   }
 }

@@ -27,8 +27,6 @@ const columns = raw(
   'o.group_id, o.channel, o.position, o.batch_to, o.sent, o.failures, o.next_at, o.fence, o.succeeded_at, o.failed_at, o.error',
 )
 
-export type OutputsStore = ReturnType<typeof createOutputsStore>
-
 export const createOutputsStore = () => ({
   all: (q: Queryable): Promise<OutputRow[]> =>
     q.query<OutputRow>(sql`select ${columns} from event_outputs o order by o.group_id, o.channel`),

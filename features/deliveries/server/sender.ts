@@ -1,26 +1,15 @@
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Db } from '@portcullis/platform/server/db/db.ts'
-import type { ResolveDestination } from '@portcullis/platform/server/destinations.ts'
-import type { Log } from '@portcullis/platform/server/log.ts'
-import type { Secret } from '@portcullis/platform/server/secret.ts'
 import { createWebhookSender, retryOf, WebhookError } from '@portcullis/platform/server/webhooks/index.ts'
 import { probeEveryMs, waitAfter } from './backoff.ts'
-import type { DeliveriesStore, LeasedDelivery } from './deliveries.store.ts'
-import { MailError, type SmtpMail } from './mail/index.ts'
+import type { DeliveriesContext } from './context.ts'
+import { createDeliveriesStore, type LeasedDelivery } from './deliveries.store.ts'
+import type { DeliveryGroups } from './groups.ts'
+import { type MailApi, MailError, type SmtpMail } from './mail/index.ts'
 
 /** Longer than an attempt may take: 40 s for a mail, 10 s for a webhook. */
 const leaseMs = 180_000
 const atOnce = 4
 /** Longest delay for a mailbox that is full or greylists. */
 const mostPutOffMs = 3_600_000
-
-/** The current webhook of a group. */
-export interface WebhookTarget {
-  url: string
-  secret: Secret
-  /** PEM certificates to trust instead of the system's; empty: the system's. */
-  ca: readonly string[]
-}
 
 /** Result of an attempt. */
 type Outcome =
@@ -33,38 +22,31 @@ type Outcome =
   | { kind: 'refused'; why: string; destination?: string }
   | { kind: 'unwanted'; why: string }
 
-export interface SenderDeps {
-  db: Db
-  clock: Clock
-  log: Log
-  store: DeliveriesStore
-  resolve: ResolveDestination
-  mail: { send(mail: SmtpMail): Promise<void> }
-  /** Returns the webhook of a group, or null if it has no active one. */
-  webhookOf(groupId: number): Promise<WebhookTarget | null>
-  /** Returns whether a group still mails to this address. */
-  isRecipient(groupId: number, address: string): Promise<boolean>
-  /** Counts an attempt. */
-  tried(channel: string, outcome: string): void
-  /** Hints consoles to reload. */
-  changed(): Promise<void>
-  /** Aborted when the server stops: leased messages are the last ones. */
-  stopping: AbortSignal
-}
-
 /** Sends due messages to all receivers in parallel, so that a slow one delays no other. */
-export const createSender = (deps: SenderDeps) => {
-  const { db, clock, log, store } = deps
+export const createSender = (
+  { db, clock, log, metrics, resolve }: DeliveriesContext,
+  mail: MailApi,
+  groups: () => DeliveryGroups,
+  /** Hints consoles to reload. */
+  changed: () => Promise<void>,
+  /** Aborted when the server stops: leased messages are the last ones. */
+  stopping: AbortSignal,
+) => {
+  const store = createDeliveriesStore()
+  const tries = metrics.counter('portcullis_deliveries_total', 'Attempts to deliver a mail or webhook message.', [
+    'channel',
+    'outcome',
+  ])
   /** Receivers that this process is sending to. */
   const running = new Map<string, Promise<void>>()
 
   async function mailOut(row: LeasedDelivery): Promise<Outcome> {
-    if (!(await deps.isRecipient(row.group_id, row.destination)))
+    if (!(await groups().isRecipient(row.group_id, row.destination)))
       return { kind: 'unwanted', why: 'The group no longer mails to this address.' }
     const { subject, text, html } = JSON.parse(row.body) as Pick<SmtpMail, 'subject' | 'text' | 'html'>
     try {
       // The id is the same for each attempt, so that a receiver recognises a repetition.
-      await deps.mail.send({ to: row.destination, subject, text, html, messageId: `<${row.delivery_id}@portcullis>` })
+      await mail.send({ to: row.destination, subject, text, html, messageId: `<${row.delivery_id}@portcullis>` })
       return { kind: 'delivered' }
     } catch (error) {
       if (!(error instanceof MailError)) throw error
@@ -77,11 +59,11 @@ export const createSender = (deps: SenderDeps) => {
   }
 
   async function webhookOut(row: LeasedDelivery): Promise<Outcome> {
-    const place = await deps.webhookOf(row.group_id)
+    const place = await groups().webhookOf(row.group_id)
     if (place === null) return { kind: 'unwanted', why: 'The group no longer has an active webhook.' }
     const destination = URL.parse(place.url)?.host ?? row.destination
     try {
-      const { sendWebhook } = createWebhookSender({ resolve: deps.resolve, ca: place.ca, now: clock.now })
+      const { sendWebhook } = createWebhookSender({ resolve, ca: place.ca, now: clock.now })
       const { status, retryAfterSeconds } = await sendWebhook({
         url: place.url,
         secret: place.secret,
@@ -111,7 +93,7 @@ export const createSender = (deps: SenderDeps) => {
         return { kind: 'later', why: 'Internal error. See the server log.', waitMs: null }
       },
     )
-    deps.tried(row.channel, outcome.kind)
+    tries.inc({ channel: row.channel, outcome: outcome.kind })
     const now = new Date(clock.now())
     const ended = (state: 'delivered' | 'failed' | 'dropped', error: string) =>
       store.settle(db, row, { state, nextAt: now, endedAt: now, error, destination: destinationOf(outcome) })
@@ -145,7 +127,7 @@ export const createSender = (deps: SenderDeps) => {
   }
 
   async function sendTo(target: string): Promise<void> {
-    while (!deps.stopping.aborted) {
+    while (!stopping.aborted) {
       const now = new Date(clock.now())
       const rows = await store.lease(db, target, now, new Date(clock.now() + leaseMs), atOnce)
       if (rows.length === 0) return
@@ -170,7 +152,7 @@ export const createSender = (deps: SenderDeps) => {
         )
       // Includes the current runs: callers want the messages sent.
       await Promise.all(running.values())
-      if (idle.length > 0) await deps.changed()
+      if (idle.length > 0) await changed()
     },
   }
 }

@@ -1,9 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { severityOf } from '@portcullis/domain'
 import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
-import type { Log } from '@portcullis/platform/server/log.ts'
-import type { Secret } from '@portcullis/platform/server/secret.ts'
 import { type AcceptedRow, createAcceptedStore } from './accepted.store.ts'
+import type { DevicesContext } from './context.ts'
 import { findingsText, type Verdict } from './fingerprint.ts'
 
 /** Returns a verdict without its suspected finding, if a person accepted this finding. */
@@ -21,7 +20,8 @@ export const withAcceptance = <T extends Verdict>(verdict: T, accepted: Accepted
       }
 
 /** Stores accepted findings, and ignores rows that this server did not write. */
-export const createAccepted = ({ key, log }: { key: Secret<Buffer>; log: Log }) => {
+export const createAccepted = ({ keys, log }: DevicesContext) => {
+  const key = keys.derive('accepted-findings')
   const store = createAcceptedStore()
   const reported = new Set<string>()
   const sealOf = (row: Omit<AcceptedRow, 'seal'>): Buffer =>

@@ -24,6 +24,8 @@ const fingerprintOverhead = 2_000
 const sizeOf = ({ descriptors, inputs }: StoredFingerprint): number =>
   descriptors.length + (inputs?.reportDescriptors ?? []).reduce((sum, text) => sum + text.length, 0)
 
+export type Fingerprints = ReturnType<typeof createFingerprints>
+
 /**
  * Finds or creates the fingerprints of reports, outside the report's transaction: a fingerprint left by a rolled-back
  * report is harmless.

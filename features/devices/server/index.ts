@@ -20,9 +20,9 @@ export type PeripheralsApi = ReturnType<typeof peripheralsFeature>
 /** Creates the peripherals feature: lists, verdicts, and the writes of the ingest. */
 export const peripheralsFeature = (app: HttpApp, context: DevicesContext & { decisions: DecisionsPort }) => {
   const store = createPeripheralsStore(context.db)
-  const accepted = createAccepted({ key: context.keys.derive('accepted-findings'), log: context.log })
+  const accepted = createAccepted(context)
   const designs = createFingerprints({ ...context, store, accepted })
-  const reevaluation = createReevaluation({ ...context, accepted, designs, peripherals: store })
+  const reevaluation = createReevaluation(context, designs, accepted)
   const peripherals = createList(peripheralsList, context)
   const read = createPeripheralsRead(context.db)
   context.agents.onRemove({ before: store.forgetAgents })

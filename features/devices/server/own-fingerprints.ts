@@ -2,17 +2,11 @@ import { cleanText, type Knowledge, parseReport, unescapeText } from '@portculli
 import { type Accepted, withAcceptance } from './accepted.ts'
 import type { DevicesContext } from './context.ts'
 import { evaluate, fingerprintKey, type NewFingerprint, verdictVersion } from './fingerprint.ts'
-import type { PeripheralsStore } from './peripherals.store.ts'
+import { createPeripheralsStore } from './peripherals.store.ts'
 import { newsOf, reportOf } from './reevaluate.ts'
-import type { createReevaluationStore, EvaluatedRow, SerialRow } from './reevaluation.store.ts'
+import { createReevaluationStore, type EvaluatedRow, type SerialRow } from './reevaluation.store.ts'
 
 const rowsAtOnce = 5_000
-
-interface OwnFingerprintsDeps extends DevicesContext {
-  store: ReturnType<typeof createReevaluationStore>
-  peripherals: Pick<PeripheralsStore, 'ensureFingerprints' | 'moveCounters'>
-  accepted: Pick<Accepted, 'all'>
-}
 
 /** Returns the serial number as knowledge compares it. */
 const spelledOf = ({ serial }: SerialRow): string => cleanText(unescapeText(serial))
@@ -21,15 +15,9 @@ const spelledOf = ({ serial }: SerialRow): string => cleanText(unescapeText(seri
  * Assigns a separate fingerprint to each peripheral whose serial number matches the current knowledge, because that
  * verdict applies to no other device. Earlier knowledge may not have matched these serial numbers.
  */
-export const createOwnFingerprints = ({
-  db,
-  clock,
-  store,
-  peripherals,
-  agents,
-  knowledge,
-  accepted,
-}: OwnFingerprintsDeps) => {
+export const createOwnFingerprints = ({ db, clock, agents, knowledge }: DevicesContext, accepted: Accepted) => {
+  const store = createReevaluationStore(db)
+  const peripherals = createPeripheralsStore(db)
   /** Splits a shared fingerprint: one for each peripheral. */
   const fingerprintsFor = (
     by: Knowledge,

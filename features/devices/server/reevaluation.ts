@@ -9,9 +9,8 @@ import { type Accepted, withAcceptance } from './accepted.ts'
 import type { DevicesContext } from './context.ts'
 import { eventDevice } from './event-device.ts'
 import { foldedText, namesBy, type Verdict, verdictVersion } from './fingerprint.ts'
-import type { createFingerprints } from './fingerprints.ts'
+import type { Fingerprints } from './fingerprints.ts'
 import { createOwnFingerprints } from './own-fingerprints.ts'
-import type { PeripheralsStore } from './peripherals.store.ts'
 import type { DecisionsPort } from './ports.ts'
 import { hasChanged, levels, newVerdict, reevaluate } from './reevaluate.ts'
 import { createReevaluationStore, type EvaluatedRow, type NewVerdict } from './reevaluation.store.ts'
@@ -36,13 +35,6 @@ export interface EvaluationJob {
   save(tx: Tx, step: { done?: number; total?: number; cursor?: unknown; message?: string }): Promise<void>
 }
 
-export interface ReevaluationDeps extends DevicesContext {
-  designs: ReturnType<typeof createFingerprints>
-  peripherals: Pick<PeripheralsStore, 'ensureFingerprints' | 'moveCounters'>
-  accepted: Pick<Accepted, 'all'>
-  decisions: DecisionsPort
-}
-
 const iconName = (icon: number): string => (icons as Readonly<Record<number, string>>)[icon] ?? 'Unknown'
 
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1_000))
@@ -62,10 +54,14 @@ const modelNames = (by: Knowledge, row: EvaluatedRow): { vendor: string; product
   product: by.productName(row.vid, row.pid) ?? row.model_product,
 })
 
-export const createReevaluation = (context: ReevaluationDeps) => {
-  const { db, clock, bus, designs, knowledge, accepted, agents, decisions, events, peripherals } = context
+export const createReevaluation = (
+  context: DevicesContext & { decisions: DecisionsPort },
+  designs: Fingerprints,
+  accepted: Accepted,
+) => {
+  const { db, clock, bus, knowledge, agents, decisions, events } = context
   const store = createReevaluationStore(db)
-  const giveOwnFingerprints = createOwnFingerprints({ ...context, store, peripherals, accepted })
+  const giveOwnFingerprints = createOwnFingerprints(context, accepted)
   bus.on(topic, designs.forget)
   bus.onGap(designs.forget)
 

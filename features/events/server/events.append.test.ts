@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { createMetrics } from '@portcullis/platform/server/metrics.ts'
 import { cloneDatabase, createFakeClock } from '@portcullis/server/test/database.ts'
+import { contextOf } from '@portcullis/server/test/feature-app.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { addLatestEvents } from '#features/agents/server/index.ts'
 import { createEventsService } from './events.service.ts'
@@ -14,7 +15,9 @@ const clock = createFakeClock()
 
 beforeAll(async () => {
   t = await cloneDatabase()
-  events = createEventsService({ db: t.db, clock, log: t.log, hosts: { addLatestEvents }, metrics: createMetrics() })
+  events = createEventsService(
+    contextOf({ db: t.db, clock, log: t.log, hosts: { addLatestEvents }, metrics: createMetrics() }),
+  )
 })
 afterAll(() => t.close())
 
@@ -84,13 +87,9 @@ describe('append', () => {
 
   it('never lacks a partition, however far the stream jumps', async () => {
     await t.db.execute(sql`update ordered_head set n = 24999998 where stream = 'events'`)
-    const fresh = createEventsService({
-      db: t.db,
-      clock,
-      log: t.log,
-      hosts: { addLatestEvents },
-      metrics: createMetrics(),
-    })
+    const fresh = createEventsService(
+      contextOf({ db: t.db, clock, log: t.log, hosts: { addLatestEvents }, metrics: createMetrics() }),
+    )
     const ids = await t.db.transaction((tx) => fresh.append(tx, [event('a'), event('b'), event('c')]))
     expect(ids).toEqual([24_999_999, 25_000_000, 25_000_001])
     await fresh.ensureAhead()

@@ -1,11 +1,8 @@
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Db, Tx } from '@portcullis/platform/server/db/db.ts'
-import type { Log } from '@portcullis/platform/server/log.ts'
-import type { Metrics } from '@portcullis/platform/server/metrics.ts'
+import type { Tx } from '@portcullis/platform/server/db/db.ts'
+import type { EventsContext } from './context.ts'
 import { createEventLimit, type HostEvent, hourOf, mergeEvents, summaryOf } from './events.merging.ts'
 import { createEventsStore, latestByAgent, partitionSize } from './events.store.ts'
 import type { NewEvent } from './new-event.ts'
-import type { LatestEventsPort } from './ports.ts'
 
 /** Number of free ids at which the next partition is created: hours of events of the largest fleets. */
 const margin = 1_000_000
@@ -15,17 +12,7 @@ const forgottenAtOnce = 5_000
 const summariesAtOnce = 500
 const graceMs = 60_000
 
-export interface EventsServiceDeps {
-  db: Db
-  clock: Clock
-  log: Log
-  hosts: LatestEventsPort
-  metrics: Pick<Metrics, 'counter'>
-}
-
-export type EventsService = ReturnType<typeof createEventsService>
-
-export const createEventsService = ({ db, clock, log, hosts, metrics }: EventsServiceDeps) => {
+export const createEventsService = ({ db, clock, log, hosts, metrics }: EventsContext) => {
   const limit = createEventLimit()
   const mergedTotal = metrics.counter(
     'portcullis_events_merged_total',

@@ -1,26 +1,15 @@
-import type { Db } from '@portcullis/platform/server/db/db.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
-import { createEventsRead, type EventsRead } from './events.read.ts'
+import type { EventsContext } from './context.ts'
+import { createEventsRead } from './events.read.ts'
 import { registerEventsRoutes } from './events.routes.ts'
-import { createEventsService, type EventsService, type EventsServiceDeps } from './events.service.ts'
+import { createEventsService } from './events.service.ts'
 
 export { type EventChoice, eventsSpec as eventsList, type FollowedEvent } from './events.read.ts'
 export { deviceDetails, type EventOrigin, eventOrigin, type NewEvent, type OtherEventKind } from './new-event.ts'
-export type EventsApi = Pick<EventsService, 'append' | 'forget' | 'summarise'> &
-  Pick<EventsRead, 'recentOf' | 'head' | 'follow' | 'some'>
+export type EventsApi = ReturnType<typeof eventsFeature>
 
-/** `exportDb` is the pool of long reads, from which large pages are streamed. */
-export const eventsFeature = (app: HttpApp, { exportDb, ...deps }: EventsServiceDeps & { exportDb: Db }): EventsApi => {
-  const read = createEventsRead({ db: deps.db, exportDb, clock: deps.clock })
-  const service = createEventsService(deps)
+export const eventsFeature = (app: HttpApp, context: EventsContext) => {
+  const read = createEventsRead(context)
   registerEventsRoutes(app, read)
-  return {
-    append: service.append,
-    forget: service.forget,
-    summarise: service.summarise,
-    recentOf: read.recentOf,
-    head: read.head,
-    follow: read.follow,
-    some: read.some,
-  }
+  return { ...createEventsService(context), ...read }
 }

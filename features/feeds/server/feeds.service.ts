@@ -28,7 +28,8 @@ import { instantOf, isZone } from '@portcullis/platform/server/wall-clock.ts'
 import { createYielder } from '@portcullis/platform/server/yielder.ts'
 import type { FeedsContext } from './context.ts'
 import { distinctLines, hostsOf, newestOfDevices, type TimedLine, unseen } from './feed-lines.ts'
-import type { FeedRow, FeedsStore, RecentError, RecentLine } from './feeds.store.ts'
+import type { FeedRow, RecentError, RecentLine } from './feeds.store.ts'
+import { createFeedsStore } from './feeds.store.ts'
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
@@ -120,8 +121,9 @@ const slices = <T>(all: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size))
 
 /** Stores the reports of event collectors about hosts without an agent. */
-export const createFeedsService = (context: FeedsContext & { store: FeedsStore }) => {
-  const { db, clock, log, audit, store, agents, ingest, announce } = context
+export const createFeedsService = (context: FeedsContext) => {
+  const store = createFeedsStore()
+  const { db, clock, log, audit, agents, ingest, announce } = context
   const levels = new Map<string, { level: number; at: number }>()
   const unpack = createUnpacker(feedLimits.bodyBytes)
   let lastReading: Promise<unknown> = Promise.resolve()

@@ -274,5 +274,3 @@ export const createFeedsStore = () => ({
         where h.received_at < ${before} and r.connected order by h.agent_id limit 2000`)
     ).map((row) => row.agent_id),
 })
-
-export type FeedsStore = ReturnType<typeof createFeedsStore>

@@ -3,11 +3,10 @@ import { isGzip } from '@portcullis/platform/server/http/gunzip.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import type { FeedsContext } from './context.ts'
 import { createFeedsService } from './feeds.service.ts'
-import { createFeedsStore } from './feeds.store.ts'
 
 /** Manages feeds: hosts without an agent that only the events of other systems describe. */
 export const feedsFeature = (app: HttpApp, context: FeedsContext) => {
-  const feeds = createFeedsService({ ...context, store: createFeedsStore() })
+  const feeds = createFeedsService(context)
   app.register(listFeeds, () => feeds.list())
   app.register(createFeed, ({ actor, body }) => feeds.create(actor, body))
   app.register(updateFeed, ({ actor, params, body }) => feeds.change(actor, params.id, body))
@@ -21,5 +20,5 @@ export const feedsFeature = (app: HttpApp, context: FeedsContext) => {
     ),
   )
   app.register(feedHost, ({ params }) => feeds.host(params.uuid))
-  return { maintain: feeds.maintain }
+  return feeds
 }

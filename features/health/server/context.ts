@@ -1,3 +1,4 @@
+import type { SubsystemName } from '@portcullis/contract'
 import type { Context } from '@portcullis/platform/server/context.ts'
 import type { AgentsApi } from '#features/agents/server/index.ts'
 import type { LicenceApi } from '#features/agents/server/licence/index.ts'
@@ -8,6 +9,7 @@ import type { JobsApi } from '#features/jobs/server/index.ts'
 import type { KnowledgeApi } from '#features/knowledge/server/index.ts'
 import type { BackupApi } from '#features/operations/server/backup/index.ts'
 import type { SettingsApi } from '#features/settings/server/index.ts'
+import type { Follower, Probe } from './health.probes.ts'
 
 export interface HealthContext extends Context {
   events: EventsApi
@@ -19,4 +21,12 @@ export interface HealthContext extends Context {
   knowledge: KnowledgeApi
   ingest: IngestApi
   backup: BackupApi
+  /** Returns whether every pool sees the committed first start. */
+  isSetUp(): Promise<boolean>
+  /** Returns the consumers that read all events in order. */
+  followers(): Promise<readonly Follower[]>
+  /** Probes of configured subsystems. One without a probe is `Unknown`, "Not configured". */
+  probes: Readonly<Partial<Record<SubsystemName, Probe>>>
+  /** Directory of the checkout or installation, for version and commit. */
+  root: string
 }

@@ -6,14 +6,8 @@ import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import type { Metrics, Sample } from '@portcullis/platform/server/metrics.ts'
 import type { BuildInfo } from './build-info.ts'
 import type { HealthContext } from './context.ts'
-import type { createProbeRunner } from './health.probe-results.ts'
-import type { HealthRead } from './health.read.ts'
-
-export interface MeasureDeps extends HealthContext {
-  read: Pick<HealthRead, 'newestEventId' | 'sizeBytes'>
-  build: BuildInfo
-  probeRunner: Pick<ReturnType<typeof createProbeRunner>, 'recent'>
-}
+import type { ProbeRunner } from './health.probe-results.ts'
+import { createHealthRead } from './health.read.ts'
 
 /** Higher is worse, so that an alert is one comparison. */
 const statusNumber: Record<HealthStatus, number> = { Unknown: 0, OK: 1, Warning: 2, Error: 3 }
@@ -107,8 +101,9 @@ const measureProcess = (metrics: Metrics): { sample(): Promise<void>; close(): v
 }
 
 /** Registers the metrics of /metrics. Features with their own figures register them with the same `metrics`. */
-export const measure = (app: HttpApp, context: MeasureDeps) => {
-  const { metrics, read, build, probeRunner, db, exportDb, ingest } = context
+export const measure = (app: HttpApp, context: HealthContext, build: BuildInfo, probeRunner: ProbeRunner) => {
+  const { metrics, db, exportDb, ingest } = context
+  const read = createHealthRead(db)
   measureRequests(app, metrics)
   metrics.read('portcullis_build_info', 'gauge', 'Running version; the value is always 1.', () => [
     { labels: { version: build.version, commit: build.commit, node: process.versions.node }, value: 1 },

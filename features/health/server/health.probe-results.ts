@@ -51,6 +51,8 @@ const failed = (error: unknown): ProbeResult => ({
       : 'The probe failed.',
 })
 
+export type ProbeRunner = ReturnType<typeof createProbeRunner>
+
 /** Creates the runner of the probes. Each runs at most every few seconds; simultaneous callers share its result. */
 export const createProbeRunner = (clock: Clock, probes: Readonly<Partial<Record<SubsystemName, Probe>>>) => {
   const results = new Map<SubsystemName, { probed: ProbedSubsystem; at: number }>()

@@ -3,21 +3,13 @@ import { availableParallelism, freemem, loadavg, totalmem } from 'node:os'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { HealthStatus, Subsystem, SubsystemName, SystemStatus } from '@portcullis/contract'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
+import type { BuildInfo } from './build-info.ts'
 import type { HealthContext } from './context.ts'
-import { type createProbeRunner, round, within } from './health.probe-results.ts'
-import type { HealthRead } from './health.read.ts'
+import { type ProbeRunner, round, within } from './health.probe-results.ts'
+import { createHealthRead } from './health.read.ts'
 
 /** Readiness must fail within 3 s of losing the database. */
 const readyLimitMs = 2_000
-
-export interface HealthServiceDeps extends HealthContext {
-  read: HealthRead
-  probes: Pick<ReturnType<typeof createProbeRunner>, 'recent'>
-  /** Returns the time of the last status change of a subsystem, if it is recorded. */
-  sinceOf(name: SubsystemName, status: HealthStatus): Date | null
-  /** Returns whether every pool sees the committed first start. */
-  isSetUp(): Promise<boolean>
-}
 
 export type HealthService = ReturnType<typeof createHealthService>
 
@@ -28,8 +20,15 @@ export const overall = (items: readonly { status: HealthStatus }[]): HealthStatu
   return 'Unknown'
 }
 
-export const createHealthService = (context: HealthServiceDeps) => {
-  const { clock, read, probes, sinceOf, licence, agents, ingest, config, version } = context
+export const createHealthService = (
+  context: HealthContext,
+  { version }: BuildInfo,
+  probes: ProbeRunner,
+  /** Returns the time of the last status change of a subsystem, if it is recorded. */
+  sinceOf: (name: SubsystemName, status: HealthStatus) => Date | null,
+) => {
+  const { clock, db, licence, agents, ingest, config } = context
+  const read = createHealthRead(db)
   const loop = monitorEventLoopDelay({ resolution: 10 })
   loop.enable()
   let cpuBefore = process.cpuUsage()

@@ -11,11 +11,6 @@ const leaseMs = 40_000
 /** Maximum changes that wait for the database. An outage of days makes a few for each subsystem. */
 const maxWaiting = 500
 
-export interface HealthWatchDeps extends HealthContext {
-  /** Probes every configured subsystem now. */
-  probe(): Promise<ProbedSubsystem[]>
-}
-
 const isBad = (status: HealthStatus): boolean => status === 'Warning' || status === 'Error'
 
 /** Returns the event of a change. Null if both statuses are good. */
@@ -37,7 +32,11 @@ const eventOf = ({ subsystem, status, previous, at, description }: NewChange, no
  * Probes all subsystems and records changes, on one replica at a time. While the database is unavailable, every replica
  * probes, because none knows who leads. The one that takes the lead afterwards records what it observed.
  */
-export const createHealthWatch = ({ db, clock, log, events, probe, announce }: HealthWatchDeps) => {
+export const createHealthWatch = (
+  { db, clock, log, events, announce }: HealthContext,
+  /** Probes every configured subsystem now. */
+  probe: () => Promise<ProbedSubsystem[]>,
+) => {
   const store = createHealthStore()
   const holder = newId(clock.now())
   const trackers = new Map<SubsystemName, ReturnType<typeof createStatusChanges>>()

@@ -1,4 +1,4 @@
-import type { HealthStatus, SubsystemName } from '@portcullis/contract'
+import type { HealthStatus } from '@portcullis/contract'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import { createList } from '@portcullis/platform/server/list/list.ts'
 import { readBuildInfo } from './build-info.ts'
@@ -12,9 +12,7 @@ import {
   databaseProbe,
   diskProbe,
   eventProcessingProbe,
-  type Follower,
   knowledgeProbe,
-  type Probe,
 } from './health.probes.ts'
 import { createHealthRead } from './health.read.ts'
 import { registerHealthRoutes } from './health.routes.ts'
@@ -22,18 +20,7 @@ import { createHealthService, overall } from './health.service.ts'
 import { healthChangesList } from './health.store.ts'
 import { createHealthWatch } from './health.watch.ts'
 
-export interface HealthFeatureDeps extends HealthContext {
-  /** Returns whether every pool sees the committed first start. */
-  isSetUp(): Promise<boolean>
-  /** Returns the consumers that read all events in order. */
-  followers(): Promise<readonly Follower[]>
-  /** Probes of configured subsystems. One without a probe is `Unknown`, "Not configured". */
-  probes: Readonly<Partial<Record<SubsystemName, Probe>>>
-  /** Directory of the checkout or installation, for version and commit. */
-  root: string
-}
-
-export const healthFeature = async (app: HttpApp, context: HealthFeatureDeps) => {
+export const healthFeature = async (app: HttpApp, context: HealthContext) => {
   const { db, clock, metrics, agents, ingest, knowledge, backup, config, root } = context
   const thresholds = context.settings.threshold
   const read = createHealthRead(db)
@@ -48,15 +35,9 @@ export const healthFeature = async (app: HttpApp, context: HealthFeatureDeps) =>
     knowledge: knowledgeProbe(knowledge.age, thresholds),
     ...context.probes,
   })
-  const watch = createHealthWatch({ ...context, probe: probeRunner.now })
-  const health = createHealthService({
-    ...context,
-    read,
-    probes: probeRunner,
-    sinceOf: watch.sinceOf,
-    version: build.version,
-  })
-  const measures = measure(app, { ...context, read, build, probeRunner })
+  const watch = createHealthWatch(context, probeRunner.now)
+  const health = createHealthService(context, build, probeRunner, watch.sinceOf)
+  const measures = measure(app, context, build, probeRunner)
   registerHealthRoutes(app, { health, history: createList(healthChangesList, context), build, registry: metrics })
   await watch.read()
   return {

@@ -84,11 +84,7 @@ const keyIdOf = (headers: Readonly<Record<string, unknown>>): string | undefined
 }
 
 /** Registers the requests of a host before its first check-in: install, enrol, open a session. */
-export const registerAgentProtocol = (
-  app: HttpApp,
-  agents: Pick<AgentsApi, 'enrol' | 'openSession' | 'downloads'>,
-  clock: { now(): number },
-): void => {
+export const registerAgentProtocol = (app: HttpApp, agents: AgentsApi, clock: { now(): number }): void => {
   const quota = createFailureQuota(clock)
   /** The credential is in the body. An address with too many failures is refused before the body is read. */
   const newcomer: Guard<void> = { credential: 'body', check: ({ ip }) => quota.assert(ip) }

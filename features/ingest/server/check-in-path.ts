@@ -13,16 +13,7 @@ import type { AgentSession } from '#features/agents/server/index.ts'
 import type { CheckIns } from './check-ins.ts'
 import { type Outcome, skewSeconds } from './collect-report.ts'
 import type { IngestContext } from './context.ts'
-import { beatBytes, type Quota } from './quota.ts'
-
-export interface CheckInPathDeps extends IngestContext {
-  checkIns: CheckIns
-  quota: Quota
-  /** Returns the address that a request came from. */
-  addressOf(request: IncomingMessage): string
-  /** Records the duration of a check-in in milliseconds, for the metrics. */
-  observed(milliseconds: number): void
-}
+import { beatBytes, createQuota } from './quota.ts'
 
 const check = Compile(CheckInRequest)
 const utf8 = new TextDecoder('utf-8', { fatal: true })
@@ -67,16 +58,14 @@ const parse = (body: Buffer): CheckInRequest => {
  * Handles check-ins before the router. Nine of ten requests are check-ins, and routing, hooks and schema serialisation
  * cost more than the work itself (ADR 0006). Errors, headers and limits are the same as everywhere else.
  */
-export const createCheckInPath = ({
-  clock,
-  log,
-  checkIns,
-  quota,
-  agents: { verifySession },
-  settings,
-  addressOf,
-  observed,
-}: CheckInPathDeps) => {
+export const createCheckInPath = (context: IngestContext, checkIns: CheckIns) => {
+  const { addressOf, agents, clock, log, metrics, settings } = context
+  const { verifySession } = agents
+  const quota = createQuota(clock)
+  const duration = metrics.histogram(
+    'portcullis_check_in_duration_seconds',
+    'Time from request to answer of a check-in.',
+  )
   const path = agentPaths.checkIn
 
   function answer(
@@ -225,7 +214,7 @@ export const createCheckInPath = ({
         .then(
           (outcome) => {
             respond(response, outcome)
-            observed(performance.now() - startedAt)
+            duration.observe((performance.now() - startedAt) / 1000)
           },
           (error) => fail(request, response, error),
         )

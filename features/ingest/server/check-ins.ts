@@ -5,14 +5,7 @@ import type { Beat, BeatState } from '#features/agents/server/index.ts'
 import { createBatcher } from './batcher.ts'
 import type { Outcome } from './collect-report.ts'
 import type { IngestContext } from './context.ts'
-import type { CheckIn, Reports } from './reports.ts'
-
-export interface CheckInsDeps extends IngestContext {
-  reports: Reports
-  counted(checkIns: number): void
-  /** Longest wait for a batch, in milliseconds. */
-  maxWaitMs: number
-}
+import { type CheckIn, createReports } from './reports.ts'
 
 const unavailable = () => new AppError('unavailable', {}, { headers: { 'retry-after': '5' } })
 
@@ -20,7 +13,7 @@ const unavailable = () => new AppError('unavailable', {}, { headers: { 'retry-af
  * Returns the outcome for a heartbeat that was not accepted. A repeated one is acknowledged again; others must open a
  * new session.
  */
-const refusedBeat = async (context: CheckInsDeps, beat: Beat, state: BeatState | undefined): Promise<Outcome> => {
+const refusedBeat = async (context: IngestContext, beat: Beat, state: BeatState | undefined): Promise<Outcome> => {
   if (state === undefined) throw (await context.agents.revoked(beat.agentId)) ?? new AppError('agent_unknown')
   if (state.boot_id !== beat.bootId) throw new AppError('agent_session_superseded')
   return { hasCommands: state.has_commands }
@@ -31,7 +24,7 @@ const refusedBeat = async (context: CheckInsDeps, beat: Beat, state: BeatState |
  * already stored: if the query fails, they are answered without commands, which follow in the next responses.
  */
 const withCommands = async (
-  { commands: { deliver }, log }: CheckInsDeps,
+  { commands: { deliver }, log }: IngestContext,
   items: readonly { agentId: string }[],
   outcomes: (Outcome | AppError)[],
 ): Promise<(Outcome | AppError)[]> => {
@@ -53,7 +46,8 @@ const withCommands = async (
  * Processes check-ins: heartbeats without changes in batches of hundreds in one statement, the others in transactions of
  * their own.
  */
-export const createCheckIns = (context: CheckInsDeps) => {
+export const createCheckIns = (context: IngestContext, counted: (checkIns: number) => void) => {
+  const { apply } = createReports(context)
   const common = {
     key: (item: { agentId: string }) => item.agentId,
     now: () => performance.now(),
@@ -85,7 +79,7 @@ export const createCheckIns = (context: CheckInsDeps) => {
       if (away.length > 0) await context.agents.setConnected(away.sort())
       const missed = items.filter((item) => !taken.has(item.agentId))
       const states = missed.length === 0 ? [] : await context.agents.heartbeatStates(missed.map((item) => item.agentId))
-      context.counted(taken.size)
+      counted(taken.size)
       const outcomes = await Promise.all(
         items.map((item) => {
           const row = taken.get(item.agentId)
@@ -115,8 +109,8 @@ export const createCheckIns = (context: CheckInsDeps) => {
     concurrency: 2,
     capacity: 10_000,
     run: traced('reports', async (items) => {
-      const outcomes = await context.reports.apply(items)
-      context.counted(outcomes.filter((outcome) => !(outcome instanceof AppError)).length)
+      const outcomes = await apply(items)
+      counted(outcomes.filter((outcome) => !(outcome instanceof AppError)).length)
       return withCommands(context, items, outcomes)
     }),
   })

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { Context } from '@portcullis/platform/server/context.ts'
 import type { AgentlessApi } from '#features/agentless/server/index.ts'
 import type { AgentsApi } from '#features/agents/server/index.ts'
@@ -19,4 +20,8 @@ export interface IngestContext extends Context {
   heldPorts: HeldPortsApi
   knowledge: KnowledgeApi
   settings: SettingsApi
+  /** Returns the address that a request came from. */
+  addressOf(request: IncomingMessage): string
+  /** Longest wait of a check-in for its batch, in milliseconds. */
+  maxWaitMs: number
 }

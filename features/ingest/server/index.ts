@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import { createRate } from '@portcullis/platform/server/rate.ts'
 import { hostTopics } from '#features/agents/server/index.ts'
@@ -7,19 +6,9 @@ import { createCheckInPath } from './check-in-path.ts'
 import { createCheckIns } from './check-ins.ts'
 import type { IngestContext } from './context.ts'
 import { registerDebugLogUpload } from './debug-log-routes.ts'
-import { createQuota, workerQuota } from './quota.ts'
-import { createReports } from './reports.ts'
+import { registerAgentPolicy } from './policy-routes.ts'
 import { createWake } from './wake.ts'
 import { registerWorkerProtocol } from './worker-routes.ts'
-
-export { registerAgentPolicy } from './policy-routes.ts'
-
-export interface IngestDeps extends IngestContext {
-  /** Returns the address that a request came from. */
-  addressOf(request: IncomingMessage): string
-  /** Longest wait of a check-in for its batch, in milliseconds. */
-  maxWaitMs: number
-}
 
 export type IngestApi = ReturnType<typeof createIngest>
 
@@ -27,40 +16,24 @@ export type IngestApi = ReturnType<typeof createIngest>
 const missedIntervals = 3
 
 /** Creates the ingest: enrolment and sessions, check-ins, wake sockets, and the detection of disconnected hosts. */
-export const createIngest = (context: IngestDeps) => {
+export const createIngest = (context: IngestContext) => {
   const { clock, agents, metrics } = context
   const rate = createRate()
   const count = metrics.counter('portcullis_check_ins_total', 'Check-ins acknowledged.')
-  const duration = metrics.histogram(
-    'portcullis_check_in_duration_seconds',
-    'Time from request to answer of a check-in.',
-  )
-  const checkIns = createCheckIns({
-    ...context,
-    reports: createReports(context),
-    counted: (n) => {
-      count.inc({}, n)
-      rate.add(n)
-    },
+  const checkIns = createCheckIns(context, (n) => {
+    count.inc({}, n)
+    rate.add(n)
   })
   const wake = createWake({ clock, verifySession: agents.verifySession })
   context.bus.on(hostTopics.wake, ({ ids }) => (ids as string[]).forEach(wake.wake))
   context.bus.on(hostTopics.removed, ({ ids }) => wake.drop(ids as string[]))
   return {
-    fastPath: createCheckInPath({
-      ...context,
-      checkIns,
-      quota: createQuota(clock),
-      observed: (milliseconds) => duration.observe(milliseconds / 1000),
-    }),
+    fastPath: createCheckInPath(context, checkIns),
     register: (app: HttpApp): void => {
       registerAgentProtocol(app, agents, clock)
       registerDebugLogUpload(app, context)
-      registerWorkerProtocol(app, {
-        ...context,
-        checkIns,
-        quota: createQuota(clock, workerQuota),
-      })
+      registerWorkerProtocol(app, context, checkIns)
+      registerAgentPolicy(app, context)
       wake.attach(app.fastify.server)
     },
     wake,

@@ -42,7 +42,7 @@ export type Quota = ReturnType<typeof createQuota>
  * database of others. For check-ins without changes, only the number of concurrent requests is limited.
  */
 export const createQuota = (
-  clock: Pick<Clock, 'now'>,
+  clock: Clock,
   { burst, perSecond }: QuotaOptions = { burst: agentBurst, perSecond: agentPerSecond },
 ) => {
   const running = new Map<string, number>()

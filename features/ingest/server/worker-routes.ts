@@ -20,7 +20,7 @@ import type { FastifyRequest } from 'fastify'
 import type { BegunPoll, Poller } from '#features/agentless/server/index.ts'
 import type { CheckIns } from './check-ins.ts'
 import type { IngestContext } from './context.ts'
-import type { Quota } from './quota.ts'
+import { createQuota, workerQuota } from './quota.ts'
 
 const workerOperation = { tag: 'Worker protocol', permission: 'agent', method: 'POST' } as const
 
@@ -56,12 +56,6 @@ const results = operation({
   errors: ['unauthorized', 'payload_too_large'],
 })
 
-export interface WorkerRoutesDeps extends IngestContext {
-  checkIns: Pick<CheckIns, 'report'>
-  /** Quota of each worker process. */
-  quota: Pick<Quota, 'charge'>
-}
-
 const keyOf = (request: FastifyRequest): string =>
   /^Bearer +(pwk_[\w-]{1,128})$/i.exec(request.headers.authorization ?? '')?.[1] ?? ''
 
@@ -79,7 +73,8 @@ const reportOf = (agentId: string, { result, host }: BegunPoll, now: number) => 
 })
 
 /** Registers the protocol of the agentless worker. Results are stored like check-ins of agents. */
-export const registerWorkerProtocol = (app: HttpApp, { clock, agentless, checkIns, quota }: WorkerRoutesDeps): void => {
+export const registerWorkerProtocol = (app: HttpApp, { clock, agentless }: IngestContext, checkIns: CheckIns): void => {
+  const quota = createQuota(clock, workerQuota)
   async function pollerOf(request: FastifyRequest, reported: Lease | null): Promise<Poller> {
     const poller = await agentless.worker.poller(
       keyOf(request),

@@ -25,6 +25,7 @@ export const createJobsHealth = ({ db, clock, settings }: JobsContext) => {
   }
 
   return {
+    /** Records that this process takes jobs. */
     beat: (): Promise<void> => store.beat(runnerId, new Date(clock.now()), new Date(clock.now() - goneMs)),
     /** Removes this process from the list. If that fails, its row expires. */
     leave: async (): Promise<void> => {

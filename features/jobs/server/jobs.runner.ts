@@ -46,17 +46,17 @@ export interface JobHandler {
 /** The job was taken over or cancelled, so the current step must be rolled back. */
 class JobLost extends Error {}
 
-export interface RunnerDeps extends JobsContext {
-  /** Counts the jobs that this process ended. */
-  ended(kind: string, outcome: 'completed' | 'failed' | 'cancelled'): void
-}
-
 /**
  * Runs due jobs, those of each kind one after the other, so that a long job does not delay urgent ones of other kinds.
  * Other replicas run other jobs. A claim is a row lock and a lease with its own id (fencing): a runner that lost its
  * lease can save nothing.
  */
-export const createRunner = ({ db, clock, log, tracer, ended }: RunnerDeps) => {
+export const createRunner = ({ db, clock, log, metrics, tracer }: JobsContext) => {
+  const counted = metrics.counter('portcullis_jobs_ended_total', 'Jobs that this process ended, by kind and outcome.', [
+    'kind',
+    'outcome',
+  ])
+  const ended = (kind: string, outcome: 'completed' | 'failed' | 'cancelled'): void => counted.inc({ kind, outcome })
   const store = createJobsStore(db)
   const handlers = new Map<string, JobHandler>()
   let stopping = false
@@ -153,6 +153,7 @@ export const createRunner = ({ db, clock, log, tracer, ended }: RunnerDeps) => {
   }
 
   return {
+    /** Registers the handler of a kind of jobs. Call it once per kind, when the server is wired. */
     handle: (kind: string, handler: JobHandler): void => {
       if (handlers.has(kind)) throw new Error(`jobs of kind ${kind} already have a handler`)
       handlers.set(kind, handler)

@@ -38,5 +38,3 @@ export const createKnowledgeSeals = (key: Secret<Buffer>) => {
       same(row.seal, ofKey(row.fingerprint, row.public_key)),
   }
 }
-
-export type KnowledgeSeals = ReturnType<typeof createKnowledgeSeals>

@@ -20,19 +20,12 @@ import { assertFresh } from '@portcullis/platform/server/http/fresh.ts'
 import { isId, newId } from '@portcullis/platform/server/ids.ts'
 import type { KnowledgeContext } from './context.ts'
 import { readPayload, withFiles } from './knowledge.check.ts'
-import type { KnowledgeSeals } from './knowledge.seal.ts'
+import { createKnowledgeSeals } from './knowledge.seal.ts'
 import { createKnowledgeStore, type SetRow, type WholeSet } from './knowledge.store.ts'
-import type { EvaluationPort } from './ports.ts'
 
 type Files = KnowledgePayload['files']
 /** Stored files of a set: its own and inherited ones, each with its original version. */
 type StoredFiles = Partial<Record<KnowledgeFileName, { version: string; content: unknown }>>
-
-export interface KnowledgeDeps extends KnowledgeContext {
-  seals: KnowledgeSeals
-  release: Knowledge
-  evaluation: EvaluationPort
-}
 
 /** Kind of the job that evaluates all devices by the knowledge in force; the peripherals feature handles it. */
 export const evaluationJob = 'knowledge'
@@ -106,8 +99,9 @@ export type KnowledgeService = Awaited<ReturnType<typeof createKnowledgeService>
 /**
  * Manages the knowledge in force: that of the release, or a signed set on top of it that an Administrator activated.
  */
-export const createKnowledgeService = async (context: KnowledgeDeps) => {
-  const { db, clock, log, bus, seals, audit, changeRequests, release, jobs } = context
+export const createKnowledgeService = async (context: KnowledgeContext) => {
+  const { db, clock, log, bus, keys, audit, changeRequests, release, jobs } = context
+  const seals = createKnowledgeSeals(keys.derive('knowledge'))
   /** Starts the job that re-evaluates all fingerprints, at COMMIT. */
   const startEvaluation = (tx: Tx, actor: Pick<Actor, 'userName'>, version: string): Promise<string> =>
     jobs.enqueue(tx, actor, {

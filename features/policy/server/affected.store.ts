@@ -74,13 +74,7 @@ const isWideAllow = (r: RuleRow): boolean =>
   r.effect === 'allow' && !r.is_grant && r.agent_id === null && r.tag_name === null
 
 /** Finds the fingerprints that a rule may decide about, and the hosts whose decisions a rule change may affect. */
-export const createAffected = ({
-  store,
-  designs,
-}: {
-  store: Pick<PolicyStore, 'wide'>
-  designs: Pick<PeripheralsApi['designs'], 'byIds'>
-}) => {
+export const createAffected = (store: PolicyStore, designs: PeripheralsApi['designs']) => {
   /**
    * Returns the fingerprints with the ids that rules name, in one query. A rule without a vendor id may match any
    * fingerprint.

@@ -27,7 +27,17 @@ const ruleFor = (rule: PolicyRule, understandsIdentity: boolean): PolicyRule | n
 /** Creates the policy of one host, signed for that host and that request, so that nobody can replay it. */
 export const createAgentPolicy =
   (
-    { db, clock, log, agents, settings, integrity, keys, peripherals: { accepted }, knowledgeHash }: PolicyContext,
+    {
+      db,
+      clock,
+      log,
+      agents,
+      policySettings: settings,
+      integrity,
+      keys,
+      peripherals: { accepted },
+      knowledge,
+    }: PolicyContext,
     open: OpenPolicy['open'],
   ) =>
   async (agentId: string, { nonce, understands = [] }: PolicyRequest): Promise<SignedText | null> => {
@@ -63,7 +73,7 @@ export const createAgentPolicy =
         rules: [...rules]
           .sort((a, b) => Number(a.effect === 'allow') - Number(b.effect === 'allow'))
           .slice(0, agentLimits.rules),
-        knowledgeHash: knowledgeHash(),
+        knowledgeHash: knowledge.forAgents().hash,
         contact: (await settings.read(tx)).contact,
         ...(options === undefined ? {} : { options }),
         ...(fingerprints.length === 0 ? {} : { accepted: fingerprints.slice(0, agentLimits.accepted) }),

@@ -58,8 +58,17 @@ const printsOf = (design: Fingerprint | undefined): Pick<ByHand, 'fingerprint' |
 
 /** Approves and denies devices of hosts. Each decision becomes a rule for one host. */
 export const createApprovals = (
-  { db, clock, settings, store, seals, agents: { resolve }, peripherals, newlyAllowed: { undecided } }: PolicyContext,
-  { make, write }: Pick<Changes, 'make' | 'write'>,
+  {
+    db,
+    clock,
+    policySettings: settings,
+    store,
+    seals,
+    agents: { resolve },
+    peripherals,
+    newlyAllowed: { undecided },
+  }: PolicyContext,
+  { make, write }: Changes,
 ) => {
   /** Returns a rule for one host. */
   function ruleFor(

@@ -14,7 +14,7 @@ import {
 } from '@portcullis/domain'
 import { type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
 import { createYielder } from '@portcullis/platform/server/yielder.ts'
-import type { AgentState, StoredVerdict } from '#features/agents/server/index.ts'
+import type { StoredVerdict } from '#features/agents/server/index.ts'
 import {
   deviceOf,
   type Fingerprint,
@@ -23,8 +23,8 @@ import {
   type StoredPeripheral,
 } from '#features/devices/server/index.ts'
 import type { Affected } from './affected.store.ts'
-import type { HostPolicy } from './open-policy.ts'
-import type { PolicyDeps } from './policy.context.ts'
+import type { PolicyBaseContext } from './context.ts'
+import type { HostPolicy, OpenPolicy } from './open-policy.ts'
 
 /** A peripheral of one host, with the policy decision about it. */
 export interface HostPeripheral {
@@ -240,18 +240,16 @@ const hostsAtOnce = 500
 
 /** Recalculates stored decisions when rules, tags or modes change. */
 export const createReassess = (
-  deps: PolicyDeps & {
-    takeQueued: Affected['takeQueued']
-    open(tx: Tx, states: readonly AgentState[]): Promise<ReadonlyMap<string, HostPolicy>>
-  },
+  { db, clock, agents, peripherals, jobs, announce }: PolicyBaseContext,
+  { takeQueued }: Affected,
+  openPolicies: OpenPolicy['open'],
 ) => {
-  const { db, clock, agents, peripherals, jobs, takeQueued, open, announce } = deps
   /** Recalculates the decisions about all devices of these hosts. Armed hosts are notified to fetch their policy. */
   async function hosts(tx: Tx, agentIds: readonly string[]): Promise<void> {
     const now = clock.now()
     const states = await agents.lockStates(tx, [...agentIds].sort())
     const ids = states.map((state) => state.agent_id)
-    const policies = await open(tx, states)
+    const { policies } = await openPolicies(tx, states)
     const rowsOf = Map.groupBy(await peripherals.storedOf(tx, ids), (row: StoredPeripheral) => row.agent_id)
     const designs = await peripherals.designs.byIds([...rowsOf.values()].flat().map((row) => row.design_id))
     const assessed = await assessHosts(

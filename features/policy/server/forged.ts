@@ -5,7 +5,7 @@ import type { Seals } from './seal.ts'
 /** Returns the rules that do not match their own seal. They have no effect. */
 export const findForged = async (
   pageAfter: (id: string) => Promise<readonly SealedRow[]>,
-  { isAuthentic }: Pick<Seals, 'isAuthentic'>,
+  { isAuthentic }: Seals,
 ): Promise<Difference[]> => {
   const found: Difference[] = []
   const yieldNow = createYielder(10)

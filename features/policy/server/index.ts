@@ -1,28 +1,27 @@
 import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
-import { createList } from '@portcullis/platform/server/list/list.ts'
 import { createAcceptedFindings } from './accepted.service.ts'
 import { countAttachments, createAffected } from './affected.store.ts'
 import { createAgentPolicy } from './agent-policy.ts'
 import { createApprovals } from './approvals.service.ts'
 import { createReassess } from './assess.ts'
 import { createChanges, jobKind } from './changes.service.ts'
+import type { PolicyBaseContext } from './context.ts'
 import { createDrafts } from './draft.service.ts'
 import { findForged } from './forged.ts'
 import { createLongRead } from './long.read.ts'
 import { createNewlyAllowed } from './newly-allowed.read.ts'
 import { createOpenPolicy } from './open-policy.ts'
 import { createPolicyOverview } from './overview.service.ts'
-import type { PolicyContext, PolicyDeps } from './policy.context.ts'
-import { createPolicyRead, rulesList } from './policy.read.ts'
+import type { PolicyContext } from './policy.context.ts'
+import { createPolicyRead } from './policy.read.ts'
 import { registerPolicyRoutes } from './policy.routes.ts'
 import { createPolicySettings, optionNames } from './policy.settings.ts'
 import { createPolicyStore } from './policy.store.ts'
-import { createPolicyTest } from './policy-test.service.ts'
 import { createPredict } from './predict.ts'
 import { createRestore } from './restore.service.ts'
 import { createRuleIntegrityStore } from './rule-integrity.store.ts'
-import { createRuleIntegrity, setPurpose } from './rule-integrity.ts'
+import { createRuleIntegrity } from './rule-integrity.ts'
 import { createRules } from './rules.service.ts'
 import { createSeals, rulesPurpose } from './seal.ts'
 import { createTagGate } from './tag-gate.ts'
@@ -54,24 +53,16 @@ export { worksAgainLines } from './works-again.ts'
 const changedTopic = 'policy-changed'
 
 /** Creates the policy: rules, the decisions they make, and the policies that hosts receive. */
-export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
-  const { db, clock, log, bus, jobs, agents, peripherals } = deps
-  const { designs } = peripherals
+export const policyFeature = (app: HttpApp, given: PolicyBaseContext) => {
+  const { db, clock, keys, log, bus, jobs, agents, settings } = given
   const store = createPolicyStore(clock)
-  const seals = createSeals(deps.keys.derive(rulesPurpose))
+  const seals = createSeals(keys.derive(rulesPurpose))
   const { open } = createOpenPolicy({ store, seals, log })
-  const affected = createAffected({ store, designs })
-  const reassess = createReassess({
-    ...deps,
-    takeQueued: affected.takeQueued,
-    open: async (tx, states) => (await open(tx, states)).policies,
-  })
-  const integrityStore = createRuleIntegrityStore()
-  const findForgedRules = (q: Queryable) => findForged((id) => integrityStore.sealedAfter(q, id), seals)
-  const integrity = createRuleIntegrity({
-    ...{ db, clock, log, audit: deps.audit, key: deps.keys.derive(setPurpose), keyFile: deps.keys.ruleSeal },
-    ...{ store: integrityStore, seals, findForged: findForgedRules, lockHead: store.lockHead },
-  })
+  const affected = createAffected(store, given.peripherals.designs)
+  const reassess = createReassess(given, affected, open)
+  const { sealedAfter } = createRuleIntegrityStore()
+  const findForgedRules = (q: Queryable) => findForged((id) => sealedAfter(q, id), seals)
+  const integrity = createRuleIntegrity(given, seals, findForgedRules, store.lockHead)
   const settle = (): Promise<void> =>
     reassess
       .drain()
@@ -79,12 +70,12 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
         log.warn({ err: error }, 'cannot recalculate the decisions; the timer retries in a second'),
       )
   const context: PolicyContext = {
-    ...deps,
+    ...given,
     ...{ store, seals, affected, integrity, drain: reassess.drain, settle },
-    settings: createPolicySettings(deps.config),
-    newlyAllowed: createNewlyAllowed({ store, affected }),
-    ...createPredict({ clock, store, seals, affected, designs }),
-    longRead: createLongRead(deps.exportDb),
+    policySettings: createPolicySettings(settings),
+    newlyAllowed: createNewlyAllowed(store, affected),
+    ...createPredict(given, store, seals, affected),
+    longRead: createLongRead(given.exportDb),
     announceChange: (tx: Tx) => bus.publish(tx, changedTopic),
   }
   const { newlyAllowed, predict, longRead } = context
@@ -98,11 +89,11 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
   const drafts = createDrafts(context)
   const upkeep = createPolicyUpkeep(context, findForgedRules)
   const overview = createPolicyOverview(context, read)
-  deps.config.guard('vendorA', overview.guardItems)
+  settings.guard('vendorA', overview.guardItems)
   const drainAfterChange = (): void => void settle()
   bus.on(changedTopic, drainAfterChange)
   // Signed policies contain the options of their hosts.
-  deps.config.onChange((names) => {
+  settings.onChange((names) => {
     if (names?.some((name) => optionNames.some((option) => option === name)) !== true) return
     db.transaction((tx) => affected.queueAll(tx)).then(drainAfterChange, (error: unknown) =>
       log.warn({ err: error }, 'cannot notify hosts of the changed options; hosts get them with their next policy'),
@@ -114,12 +105,10 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
       return 'waits'
     },
   })
-  registerPolicyRoutes(app, {
-    ...{ clock, read, approvals, findings, drafts, overview, written: rules },
-    rules: createList(rulesList, deps),
+  registerPolicyRoutes(app, context, {
+    ...{ read, approvals, findings, drafts, overview, tagGate },
+    written: rules,
     restore: createRestore(context, changes),
-    previewTags: (actor, changes) => tagGate.preview(db, actor, changes),
-    test: createPolicyTest(context, drafts),
   })
   return {
     /** Opens the policies of locked hosts, for the ingest. */
@@ -128,22 +117,14 @@ export const policyFeature = (app: HttpApp, deps: PolicyDeps) => {
     /** Returns the signed policy of one host; null: the host is unknown. */
     forAgent: createAgentPolicy(context, open),
     /** Checks and seals the set of rules. */
-    integrity: {
-      maintain: integrity.maintain,
-      accept: integrity.accept,
-      differences: integrity.differences,
-      health: integrity.health,
-    },
+    integrity,
     /** Recalculates the decisions about all devices of these hosts, in a transaction of the caller. */
     reassess: reassess.hosts,
     /** Recalculates all queued decisions, for example after a tag change or the crash of a replica. */
     drain: reassess.drain,
     /** Does the same, but logs a failure instead of throwing it: the timer retries. */
     settle,
-    /** Carries out the expiry of rules and grants. */
-    endOver: upkeep.endOver,
-    checkSeals: upkeep.checkSeals,
-    adoptFingerprints: upkeep.adoptFingerprints,
+    ...upkeep,
     writtenRules: rules.writtenRules,
     planRules: rules.planRules,
     /** Makes other changes of rules wait until the transaction ends. */

@@ -6,7 +6,7 @@ import { sql } from '@portcullis/platform/server/db/sql.ts'
  * pool has no default timeout, so each statement gets one.
  */
 export const createLongRead =
-  (exportDb: Pick<Db, 'transaction'>) =>
+  (exportDb: Db) =>
   <T>(work: (tx: Tx) => Promise<T>): Promise<T> =>
     exportDb.transaction(async (tx) => {
       await tx.execute(sql`set local statement_timeout = '20s'`)

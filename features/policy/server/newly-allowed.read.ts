@@ -209,15 +209,7 @@ const criteriaOf = (r: RuleRow): string => JSON.stringify([r.vid, r.pid, r.kinds
  * matching device, even if no rule allows it, because the guards of the agent may still allow it. It also counts the
  * hosts whose own allow without a serial number may match a device that no host has seen.
  */
-export const createNewlyAllowed = ({
-  store,
-  affected,
-  read = createNewlyAllowedRead(),
-}: {
-  store: Pick<PolicyStore, 'wide'>
-  affected: Pick<Affected, 'fingerprintsOf'>
-  read?: ReturnType<typeof createNewlyAllowedRead>
-}) => {
+export const createNewlyAllowed = (store: PolicyStore, affected: Affected, read = createNewlyAllowedRead()) => {
   /**
    * Returns the hosts and devices that a change opens; null: all hosts. `isForHosts`: the rules apply to more or fewer
    * hosts.

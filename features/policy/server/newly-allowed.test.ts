@@ -1,4 +1,5 @@
 import type { Queryable } from '@portcullis/platform/server/db/db.ts'
+import { contextOf } from '@portcullis/server/test/feature-app.ts'
 import { describe, expect, it } from 'vitest'
 import { createNewlyAllowed, type OpenedDevices } from './newly-allowed.read.ts'
 import type { RuleRow } from './policy.store.ts'
@@ -34,15 +35,15 @@ describe('the hosts that a change opens', () => {
   it('are found by a few queries, even if it deletes the denies of thousands of hosts', async () => {
     const asked: string[] = []
     const counted: (readonly OpenedDevices[])[] = []
-    const newlyAllowed = createNewlyAllowed({
-      store: { wide: async () => [] },
-      affected: {
-        fingerprintsOf: async (_q, rules) => {
+    const newlyAllowed = createNewlyAllowed(
+      contextOf({ wide: async () => [] }),
+      contextOf({
+        fingerprintsOf: async (_q: unknown, rules: readonly unknown[]) => {
           asked.push('fingerprints')
           return new Set(rules.length === 0 ? [] : [1])
         },
-      },
-      read: {
+      }),
+      {
         hosts: async () => 0,
         count: async (_q, opened) => {
           counted.push(opened)
@@ -57,7 +58,7 @@ describe('the hosts that a change opens', () => {
         approvable: async () => 0,
         undecided: async () => [],
       },
-    })
+    )
     const gone = Array.from({ length: 2_000 }, (_, host) => denyOn(host))
     expect(await newlyAllowed.measure(q, { gone, write: [] }, now)).toEqual({
       ...{ hosts: 2_000, isForLaterHosts: false, isForAnyHost: false },

@@ -31,7 +31,7 @@ const linesOf = (before: Options, after: Options): string[] =>
   )
 
 /** Counts the hosts whose options change because a configuration item names other tags. */
-export const createOptionGate = ({ db, store, settings, changeRequests }: PolicyContext) => {
+export const createOptionGate = ({ db, store, policySettings: settings, changeRequests }: PolicyContext) => {
   async function hostsOf(tx: Tx, before: Options, after: Options, until: Date | null): Promise<number> {
     const hosts = new Set<string>()
     for (const name of optionNames)

@@ -26,7 +26,7 @@ const textsOf = ({ twoPersonHosts, grantMaxHours, commandHours, contact }: Polic
 
 /** Provides the policy overview, its settings, and whether a second approver is needed. */
 export const createPolicyOverview = (context: PolicyContext, read: PolicyRead) => {
-  const { db, clock, audit, settings, changeRequests } = context
+  const { db, clock, audit, policySettings: settings, changeRequests } = context
   const guardOptions = createOptionGate(context)
 
   /** Returns the number of hosts above which a second approver is needed, and the reason; null: never. */

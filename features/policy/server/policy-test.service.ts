@@ -34,7 +34,7 @@ const rowView = (row: PredictedRow): PolicyTestRow => ({
 })
 
 /** Simulates arming: evaluates every device of the stored inventory and history as if newly attached to an armed host. */
-export const createPolicyTest = ({ longRead, predict, scopes }: PolicyContext, drafts: Pick<Drafts, 'rulesOf'>) => {
+export const createPolicyTest = ({ longRead, predict, scopes }: PolicyContext, drafts: Drafts) => {
   const scopeOf = ({ days = predictedDays, tags, host }: TestSelection): PredictionScope => ({
     days,
     hosts: scopes.chosen(host, tags),

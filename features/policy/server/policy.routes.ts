@@ -18,7 +18,6 @@ import {
   policyHistory,
   previewPolicy,
   previewTags,
-  type ResponseOf,
   restorePolicy,
   revokeAcceptedFinding,
   testPolicyDraft,
@@ -28,40 +27,25 @@ import {
   updatePolicySettings,
 } from '@portcullis/contract'
 import { invalid } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
 import type { SqlFragment } from '@portcullis/platform/server/db/sql.ts'
-import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { JsonText } from '@portcullis/platform/server/http/answer.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import { unknownValue } from '@portcullis/platform/server/http/names.ts'
 import { isId } from '@portcullis/platform/server/ids.ts'
-import type { List } from '@portcullis/platform/server/list/list.ts'
-import type { HostTagChange } from '#features/tags/server/index.ts'
+import { createList } from '@portcullis/platform/server/list/list.ts'
 import type { AcceptedFindings } from './accepted.service.ts'
 import type { Approvals } from './approvals.service.ts'
 import type { Drafts } from './draft.service.ts'
 import type { PolicyOverview } from './overview.service.ts'
-import { isGrant, isNoGrant, type PolicyRead } from './policy.read.ts'
-import type { PolicyTest } from './policy-test.service.ts'
+import type { PolicyContext } from './policy.context.ts'
+import { isGrant, isNoGrant, type PolicyRead, rulesList } from './policy.read.ts'
+import { createPolicyTest } from './policy-test.service.ts'
 import type { Restore } from './restore.service.ts'
 import type { Rules } from './rules.service.ts'
+import type { PolicyTagGate } from './tag-gate.ts'
 
 /** How long devices that were blocked and then detached wait for an approval. */
 const waitingMs = 7 * 86_400_000
-
-export interface PolicyRoutesDeps {
-  clock: Clock
-  rules: List
-  read: PolicyRead
-  written: Rules
-  restore: Restore
-  approvals: Approvals
-  findings: AcceptedFindings
-  drafts: Drafts
-  previewTags(actor: Actor, changes: readonly HostTagChange[]): Promise<ResponseOf<typeof previewTags>>
-  test: PolicyTest
-  overview: PolicyOverview
-}
 
 const pageOf = (query: { PageNumber?: number; PageSize?: number }) => {
   const limit = query.PageSize ?? 50
@@ -97,20 +81,22 @@ const decisionOf = (given: string | undefined): (typeof decisions)[number] | nul
 
 export const registerPolicyRoutes = (
   app: HttpApp,
-  {
-    clock,
-    rules,
-    read,
-    written,
-    restore,
-    approvals,
-    findings,
-    drafts,
-    previewTags: ofTags,
-    test,
-    overview,
-  }: PolicyRoutesDeps,
+  context: PolicyContext,
+  parts: {
+    read: PolicyRead
+    written: Rules
+    restore: Restore
+    approvals: Approvals
+    findings: AcceptedFindings
+    drafts: Drafts
+    tagGate: PolicyTagGate
+    overview: PolicyOverview
+  },
 ): void => {
+  const { db, clock } = context
+  const { read, written, restore, approvals, findings, drafts, tagGate, overview } = parts
+  const rules = createList(rulesList, context)
+  const test = createPolicyTest(context, drafts)
   app.register(getPolicy, () => overview.read())
   app.register(updatePolicySettings, ({ actor, body }) => overview.save(actor, body))
   app.register(listPolicyRules, ({ query }) => rules.page(query, ofLevels(query.level)))
@@ -125,7 +111,8 @@ export const registerPolicyRoutes = (
   )
   app.register(previewPolicy, ({ actor, body }) => drafts.preview(actor, body))
   app.register(previewTags, ({ actor, body }) =>
-    ofTags(
+    tagGate.preview(
+      db,
       actor,
       body.changes.map(({ effect, hashtags, uuids }) => ({
         effect,

@@ -54,7 +54,7 @@ export const assertInForce = <Values extends object>(before: Values | undefined,
 }
 
 /** Reads and writes the policy settings, which are items of the general configuration. */
-export const createPolicySettings = (config: Pick<SettingsApi, 'values' | 'write' | 'lock'>) => ({
+export const createPolicySettings = (config: SettingsApi) => ({
   read: async (db: Queryable): Promise<PolicySettings> => settingsOf((await config.values(db, 'vendorA')).text),
   /** Locks the settings for the transaction, so that nobody else changes them. */
   lock: config.lock,

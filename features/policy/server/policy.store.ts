@@ -44,7 +44,7 @@ export const wireRule = (r: RuleRow): PolicyRule => ({
 /** Returns a rule as its author knows it, for audit records. */
 export const writtenForm = (r: RuleRow): PolicyRule => wireRule({ ...r, rule_fingerprint: null, exact_serial: true })
 
-export const createPolicyStore = (clock: Pick<Clock, 'now'>) => {
+export const createPolicyStore = (clock: Clock) => {
   /** Whether a rule has not ended. No seal covers `is_over`, so a rule ends only if it has expired too. */
   const lasts = () => sql`(not r.is_over or r.expires_at is null or r.expires_at > ${new Date(clock.now())})`
   return {

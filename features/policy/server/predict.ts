@@ -1,13 +1,12 @@
 import { type Prediction, predictedDays } from '@portcullis/contract'
 import { serialKey } from '@portcullis/domain'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
 import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import type { SqlFragment } from '@portcullis/platform/server/db/sql.ts'
 import { fold } from '@portcullis/platform/server/list/columns.ts'
-import type { PeripheralsApi } from '#features/devices/server/index.ts'
 import type { HostTagChange } from '#features/tags/server/index.ts'
 import type { Affected } from './affected.store.ts'
 import { decideAfter, groupHosts } from './after-change.ts'
+import type { PolicyBaseContext } from './context.ts'
 import type { Effects, Totals } from './device-states.ts'
 import type { PolicyStore, RuleRow } from './policy.store.ts'
 import {
@@ -59,14 +58,6 @@ export interface Predicted {
   changed(limit: number): Promise<PredictedRow[]>
 }
 
-export interface PredictDeps {
-  clock: Clock
-  store: Pick<PolicyStore, 'wide' | 'ownAbout'>
-  seals: Pick<Seals, 'isAuthentic' | 'withIdentity'>
-  affected: Pick<Affected, 'fingerprintsOf'>
-  designs: Pick<PeripheralsApi['designs'], 'byIds'>
-}
-
 const dayMs = 86_400_000
 
 /** Returns the part of the totals that every preview shows. */
@@ -103,7 +94,12 @@ const tagsAfter = (changes: readonly HostTagChange[]) => {
 }
 
 /** Creates the one function that predicts the effect of a change of rules, tags, modes or approvals. */
-export const createPredict = ({ clock, store, seals, affected, designs }: PredictDeps) => {
+export const createPredict = (
+  { clock, peripherals: { designs } }: PolicyBaseContext,
+  store: PolicyStore,
+  seals: Seals,
+  affected: Affected,
+) => {
   const read = createPredictRead()
 
   /** Returns the ids of the hosts that a change affects; null: any host. */

@@ -16,8 +16,8 @@ interface Return {
 type Earlier = Awaited<ReturnType<PolicyStore['changesSince']>>[number]
 
 export const createRestore = (
-  { clock, store, seals, settings, predict, newlyAllowed, longRead, affected }: PolicyContext,
-  { make }: Pick<Changes, 'make'>,
+  { clock, store, seals, policySettings: settings, predict, newlyAllowed, longRead, affected }: PolicyContext,
+  { make }: Changes,
 ) => {
   /**
    * Plans the return of rules to an earlier state. Rules of deleted hosts are not restored. Expired rules come back as

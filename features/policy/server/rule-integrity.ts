@@ -1,24 +1,14 @@
 import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { HealthStatus } from '@portcullis/contract'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Db, Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
+import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import { type Actor, systemActor } from '@portcullis/platform/server/http/actor.ts'
 import type { RuleSeal } from '@portcullis/platform/server/key-file.ts'
-import type { Keys } from '@portcullis/platform/server/keys.ts'
-import type { Log } from '@portcullis/platform/server/log.ts'
 import type { Secret } from '@portcullis/platform/server/secret.ts'
 import { createYielder } from '@portcullis/platform/server/yielder.ts'
-import type { Audit } from '#features/audit/server/index.ts'
-import type {
-  createRuleIntegrityStore,
-  Difference,
-  Member,
-  SealedRow,
-  SetRow,
-  StoredSum,
-  UnsealedFacts,
-} from './rule-integrity.store.ts'
+import type { PolicyBaseContext } from './context.ts'
+import type { Difference, Member, SealedRow, SetRow, StoredSum, UnsealedFacts } from './rule-integrity.store.ts'
+import { createRuleIntegrityStore } from './rule-integrity.store.ts'
 import type { Seals } from './seal.ts'
 
 /** `unsealed`: no server has sealed the set yet. `broken`: rows, or the seal, were changed in the database. */
@@ -138,21 +128,6 @@ export const createSetSeals = (key: Secret<Buffer>) => {
   }
 }
 
-export interface RuleIntegrityDeps {
-  db: Db
-  clock: Clock
-  log: Log
-  audit: Audit
-  key: Secret<Buffer>
-  keyFile: Keys['ruleSeal']
-  store: ReturnType<typeof createRuleIntegrityStore>
-  seals: Pick<Seals, 'isAuthentic'>
-  /** Returns the rules that do not match their own seal. */
-  findForged(q: Queryable): Promise<readonly Difference[]>
-  /** Returns the version of the policy in force, with the head locked. */
-  lockHead(tx: Tx): Promise<number>
-}
-
 /** Time for the upgrade of all servers, before the first sealing. */
 const hourMs = 3_600_000
 
@@ -175,19 +150,17 @@ export const allDifferences = (
 }
 
 /** Detects rules that were changed, deleted, restored or inserted in the database, and seals the set of rules. */
-export const createRuleIntegrity = ({
-  db,
-  clock,
-  log,
-  audit,
-  key,
-  keyFile,
-  store,
-  seals: { isAuthentic },
-  findForged,
-  lockHead,
-}: RuleIntegrityDeps) => {
-  const seals = createSetSeals(key)
+export const createRuleIntegrity = (
+  { db, clock, keys, log, audit }: PolicyBaseContext,
+  { isAuthentic }: Seals,
+  /** Returns the rules that do not match their own seal. */
+  findForged: (q: Queryable) => Promise<readonly Difference[]>,
+  /** Returns the version of the policy in force, with the head locked. */
+  lockHead: (tx: Tx) => Promise<number>,
+) => {
+  const store = createRuleIntegrityStore()
+  const keyFile = keys.ruleSeal
+  const seals = createSetSeals(keys.derive(setPurpose))
   /** Whether a server has sealed the set before; null: this process does not know yet. */
   let wasSealed: boolean | null = null
   /** When this process first saw the set without a seal. */

@@ -40,8 +40,8 @@ const contentOf = (row: RuleRow): string => {
 
 /** Rules and grants that people write, change and delete one by one or as a whole. */
 export const createRules = (
-  { clock, store, seals, settings, affected }: PolicyContext,
-  { make }: Pick<Changes, 'make'>,
+  { clock, store, seals, policySettings: settings, affected }: PolicyContext,
+  { make }: Changes,
 ) => {
   /** Converts a written rule into a sealed row. The host and the tag must exist. */
   async function rowOf(

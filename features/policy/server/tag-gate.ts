@@ -35,8 +35,10 @@ const titleOf = ({ order, hosts }: CarriedOrder): string => {
 }
 
 /** Treats tag changes as changes of the rules and options that apply to hosts, and measures them. */
+export type PolicyTagGate = ReturnType<typeof createTagGate>
+
 export const createTagGate = (context: PolicyContext) => {
-  const { clock, store, newlyAllowed, settings, changeRequests, predict, scopes, tags } = context
+  const { clock, store, newlyAllowed, policySettings: settings, changeRequests, predict, scopes, tags } = context
   /** Predicts the effect of tag changes on the hosts that they name. */
   function predicted(q: Queryable, changes: readonly HostTagChange[], isTimed = false): Promise<Predicted> {
     const named = changes.flatMap(({ agentIds }) => agentIds ?? [])

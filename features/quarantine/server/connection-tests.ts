@@ -7,10 +7,6 @@ import type { QuarantineContext } from './context.ts'
 import { NacFault } from './fault.ts'
 import type { Systems } from './systems.ts'
 
-export interface ConnectionTestDeps extends QuarantineContext {
-  systems: Systems
-}
-
 /** Time limits of a connection test and of a health probe. */
 const tryMs = 25_000
 const probeMs = 4_000
@@ -62,7 +58,7 @@ const inSteps = async (system: NacSystem, steps: readonly Step[]): Promise<Confi
 const signInOf = (name: string): string => (name === 'Data Exchange' ? name : 'Sign in')
 
 /** Wires the connection tests and health probes of both systems. */
-export const createConnectionTests = ({ db, clock, audit, settings, systems }: ConnectionTestDeps) => {
+export const createConnectionTests = ({ db, clock, audit, settings }: QuarantineContext, systems: Systems) => {
   // A test takes seconds if a system hangs; two at once are enough for people.
   const turns = createTurns({ atOnce: 2, waiting: 4, waitMs: 5_000, retryAfter: 5, spread: 5 })
   const probed = new Map<NacSystem, { at: number; seen: Promise<{ status: HealthStatus; description: string }> }>()

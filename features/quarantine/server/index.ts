@@ -17,21 +17,20 @@ import { createConnectionTests } from './connection-tests.ts'
 import type { QuarantineContext } from './context.ts'
 import { createNacLive } from './live.ts'
 import { quarantinesList } from './nac.read.ts'
-import { createNacStore } from './nac.store.ts'
 import { createQuarantines, nacTopic } from './quarantines.service.ts'
 import { createRunner } from './runner.ts'
 import { createSystems } from './systems.ts'
 import { createWatch } from './watch.ts'
+
 /** Wires quarantines of hosts by Cisco ISE and Forescout CounterACT. */
 export const nacFeature = (app: HttpApp, context: QuarantineContext) => {
   const { log, bus, settings } = context
-  const store = createNacStore()
   const systems = createSystems(context)
-  const quarantines = createQuarantines({ ...context, store, systems })
-  const run = createRunner({ ...context, store, systems, quarantines })
-  const watch = createWatch({ ...context, store, systems, quarantines })
-  const connectionTests = createConnectionTests({ ...context, systems })
-  const live = createNacLive({ ...context, store, systems })
+  const quarantines = createQuarantines(context, systems)
+  const run = createRunner(context, systems, quarantines)
+  const watch = createWatch(context, systems, quarantines)
+  const connectionTests = createConnectionTests(context, systems)
+  const live = createNacLive(context, systems)
   const list = createList(quarantinesList, context)
 
   bus.on(nacTopic, () => {

@@ -6,7 +6,7 @@ import { createTurns } from '@portcullis/platform/server/limiters/turns.ts'
 import type { QuarantineContext } from './context.ts'
 import { NacFault } from './fault.ts'
 import type { IseSession } from './ise.client.ts'
-import type { NacStore } from './nac.store.ts'
+import { createNacStore } from './nac.store.ts'
 import type { Systems } from './systems.ts'
 
 /** Time that a person waits for one system, in milliseconds, and number of addresses queried. */
@@ -34,7 +34,8 @@ type IseEnd = NacEndpoint['ise']['endpoints'][number]
 type CactEnd = NacEndpoint['cact']['endpoints'][number]
 
 /** Reads what both systems know about a host while a person waits. */
-export const createNacLive = ({ db, store, systems }: QuarantineContext & { store: NacStore; systems: Systems }) => {
+export const createNacLive = ({ db }: QuarantineContext, systems: Systems) => {
+  const store = createNacStore()
   // A view may take eight seconds of requests: four run at once, and others get a retry time instead of waiting.
   const turns = createTurns({ atOnce: 4, waiting: 0, waitMs: 0, retryAfter: 3, spread: 5 })
   const manner = () => ({ signal: AbortSignal.timeout(waitMs), isLive: true })

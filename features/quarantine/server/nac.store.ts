@@ -327,5 +327,3 @@ export const createNacStore = () => ({
     return new Map(rows.map((row) => [row.agent_id, row.tags]))
   },
 })
-
-export type NacStore = ReturnType<typeof createNacStore>

@@ -13,16 +13,12 @@ import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { isId, newId } from '@portcullis/platform/server/ids.ts'
 import type { NewEvent, OtherEventKind } from '#features/events/server/index.ts'
 import type { QuarantineContext } from './context.ts'
-import type { HostRow, NacStore, NewStep, QuarantineRow } from './nac.store.ts'
+import type { HostRow, NewStep, QuarantineRow } from './nac.store.ts'
+import { createNacStore } from './nac.store.ts'
 import type { Systems } from './systems.ts'
 
 /** Bus topic: a quarantine is due. */
 export const nacTopic = 'nac'
-
-export interface QuarantinesDeps extends QuarantineContext {
-  store: NacStore
-  systems: Pick<Systems, 'rules'>
-}
 
 /**
  * Selects the addresses to quarantine, without excluded ones. An address that several hosts report (container bridges,
@@ -53,7 +49,8 @@ const awaitsApproval = ({ state, unconfirmed }: QuarantineRow): boolean =>
 export type Quarantines = ReturnType<typeof createQuarantines>
 
 /** Records the quarantines that people and attack tools cause; the runner carries them out. */
-export const createQuarantines = ({ db, clock, bus, audit, events, announce, store, systems }: QuarantinesDeps) => {
+export const createQuarantines = ({ db, clock, bus, audit, events, announce }: QuarantineContext, systems: Systems) => {
+  const store = createNacStore()
   const stepOf = (
     id: string,
     actor: { userName: string },

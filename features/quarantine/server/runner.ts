@@ -4,7 +4,8 @@ import { cleanText } from '@portcullis/domain'
 import { systemActor } from '@portcullis/platform/server/http/actor.ts'
 import type { QuarantineContext } from './context.ts'
 import { NacFault } from './fault.ts'
-import type { Connection, NacStore, QuarantineRow } from './nac.store.ts'
+import type { Connection, QuarantineRow } from './nac.store.ts'
+import { createNacStore } from './nac.store.ts'
 import { entityOf, type Quarantines } from './quarantines.service.ts'
 import type { NacPeer, Systems } from './systems.ts'
 
@@ -51,12 +52,6 @@ class Moved extends NacFault {
 /** Somebody else changed or took over the quarantine: this run sends and writes nothing more. */
 class Lost extends Error {}
 
-export interface RunnerDeps extends QuarantineContext {
-  store: NacStore
-  systems: Pick<Systems, 'open'>
-  quarantines: Pick<Quarantines, 'stepOf' | 'eventOf' | 'appendEvents'>
-}
-
 interface Change {
   state: QuarantineState
   step?: readonly [QuarantineStepName, string]
@@ -77,8 +72,9 @@ const hasMoved = ({ targets, place }: QuarantineRow, peer: NacPeer): boolean =>
   targets.length > 0 && place !== '' && place !== peer.place
 
 /** Carries out quarantines: one at a time per host and system, verified by reading back, and resumed after a crash. */
-export const createRunner = (context: RunnerDeps) => {
-  const { db, clock, log, audit, settings, store, systems, quarantines, announce } = context
+export const createRunner = (context: QuarantineContext, systems: Systems, quarantines: Quarantines) => {
+  const { db, clock, log, audit, settings, announce } = context
+  const store = createNacStore()
 
   /** Saves a new state of a quarantine with its timeline entry. */
   async function become(row: QuarantineRow, change: Change): Promise<void> {

@@ -6,7 +6,8 @@ import { fold } from '@portcullis/platform/server/list/columns.ts'
 import type { AuditEntry } from '#features/audit/server/index.ts'
 import type { NewEvent } from '#features/events/server/index.ts'
 import type { QuarantineContext } from './context.ts'
-import type { NacStore, Sighting } from './nac.store.ts'
+import type { Sighting } from './nac.store.ts'
+import { createNacStore } from './nac.store.ts'
 import { entityOf, macsToUse, nacTopic, type Quarantines } from './quarantines.service.ts'
 import type { Systems } from './systems.ts'
 
@@ -17,12 +18,6 @@ const capMs = 10 * 60_000
 const mostAddresses = 4
 /** Hosts handled per run; the next runs handle the rest of a flood. */
 const mostAtOnce = 100
-
-export interface WatchDeps extends QuarantineContext {
-  store: NacStore
-  systems: Pick<Systems, 'rules'>
-  quarantines: Pick<Quarantines, 'stepOf' | 'eventOf' | 'appendEvents' | 'end'>
-}
 
 type Rules = Awaited<ReturnType<Systems['rules']>>
 const product = systemActor('nac')
@@ -38,8 +33,9 @@ interface Outcomes {
  * Checks the attached devices every few seconds: quarantines hosts with attack tools, and releases those whose cause
  * ended. It reads the inventory instead of following reports, so an outage of a replica or server misses nothing.
  */
-export const createWatch = (context: WatchDeps) => {
-  const { db, clock, bus, audit, store, systems, quarantines, announce } = context
+export const createWatch = (context: QuarantineContext, systems: Systems, quarantines: Quarantines) => {
+  const { db, clock, bus, audit, announce } = context
+  const store = createNacStore()
 
   /** Decides about one host with an attack tool. Returns the number of quarantined addresses. */
   async function consider(

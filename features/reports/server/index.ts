@@ -11,17 +11,12 @@ import {
   updateReportSchedule,
 } from '@portcullis/contract'
 import { notFound } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Db } from '@portcullis/platform/server/db/db.ts'
 import { exportFileName, FileAnswer } from '@portcullis/platform/server/http/answer.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import { isId } from '@portcullis/platform/server/ids.ts'
 import { createList } from '@portcullis/platform/server/list/list.ts'
-import type { Hint } from '@portcullis/platform/server/live.ts'
-import type { Log } from '@portcullis/platform/server/log.ts'
-import type { Audit } from '#features/audit/server/index.ts'
-import { isMailAddress, type MailApi, MailError } from '#features/deliveries/server/mail/index.ts'
-import type { JobsApi } from '#features/jobs/server/index.ts'
+import { MailError } from '#features/deliveries/server/mail/index.ts'
+import type { ReportsContext } from './context.ts'
 import type { FilesApi } from './exports/index.ts'
 import { createFolders } from './folder.ts'
 import { createMaker } from './maker.ts'
@@ -30,42 +25,21 @@ import { assertMayRead } from './owner.ts'
 import { fitsMail, mediaTypes } from './report-file.ts'
 import { attachmentOf } from './report-mail.ts'
 import { reportsHealth } from './reports.health.ts'
-import { createReportsRead, runsList } from './reports.read.ts'
+import { runsList } from './reports.read.ts'
 import { createReportsStore } from './reports.store.ts'
 import { createSchedules } from './schedules.service.ts'
 import { createUpkeep } from './upkeep.ts'
 
-export interface ReportsDeps {
-  db: Db
-  exportDb: Db
-  clock: Clock
-  log: Log
-  audit: Audit
-  jobs: Pick<JobsApi, 'enqueue' | 'handle'>
-  files: FilesApi
-  mail: Pick<MailApi, 'enqueue' | 'isConfigured' | 'isFailing' | 'follow'>
-  /** Address of the console, for links. */
-  baseUrl(): Promise<string>
-  /** Root of the report folders. */
-  root: string
-  hint: Hint
-}
-
 /** Wires scheduled reports: lists as files that are mailed, written to folders and kept for a while. */
-export const reportsFeature = (app: HttpApp, deps: ReportsDeps) => {
-  const { db, audit, jobs, mail, clock } = deps
+export const reportsFeature = (app: HttpApp, context: ReportsContext & { files: FilesApi }) => {
+  const { config, db, audit, jobs, mail, clock, files } = context
   const store = createReportsStore(db)
-  const folders = createFolders(deps.root, clock)
-  const schedules = createSchedules({
-    ...deps,
-    isAddress: isMailAddress,
-    isMailConfigured: mail.isConfigured,
-    folderRoot: deps.root,
-  })
-  const orders = createOrders(deps)
-  const upkeep = createUpkeep({ ...deps, folders })
-  const maker = createMaker({ ...deps, folders, sendMail: mail.enqueue })
-  const runs = createList(runsList, deps)
+  const folders = createFolders(config.reportsDir, clock)
+  const schedules = createSchedules(context)
+  const orders = createOrders(context)
+  const upkeep = createUpkeep(context, folders)
+  const maker = createMaker(context, folders)
+  const runs = createList(runsList, context)
 
   jobs.handle(reportJob, {
     ...maker.handler,
@@ -86,11 +60,7 @@ export const reportsFeature = (app: HttpApp, deps: ReportsDeps) => {
   app.register(exportReport, async ({ actor, body }) => {
     assertMayRead(actor, body.list)
     const { list, filter, sortBy, columns, format, form } = body
-    const file = deps.files.prepare(
-      list,
-      { filter: filter ?? {}, sortBy: sortBy ?? null, columns: columns ?? null },
-      null,
-    )
+    const file = files.prepare(list, { filter: filter ?? {}, sortBy: sortBy ?? null, columns: columns ?? null }, null)
     const { content } = await file.open({ format, form: form ?? 'fixed' }, actor.userName)
     return new FileAnswer(exportFileName(list, clock.now(), format), mediaTypes[format], content)
   })
@@ -128,7 +98,7 @@ export const reportsFeature = (app: HttpApp, deps: ReportsDeps) => {
     outcome: async (tx, ref, { state, error }) => {
       const [runId, n] = ref.split('/') as [string, string]
       await store.setDelivery(tx, runId, Number(n), new Date(clock.now()), { state, error })
-      await deps.hint(tx, 'reports')
+      await context.hint(tx, 'reports')
     },
   })
 
@@ -139,12 +109,6 @@ export const reportsFeature = (app: HttpApp, deps: ReportsDeps) => {
       await maker.settle()
     },
     maintain: upkeep.all,
-    health: () =>
-      reportsHealth({
-        list: schedules.list,
-        clock,
-        waitForMailServer: async (runIds) =>
-          (await mail.isFailing()) ? createReportsRead(db).waitingForMail(runIds) : new Set(),
-      }),
+    health: () => reportsHealth(context, schedules),
   }
 }

@@ -2,14 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { reportLimits } from '@portcullis/contract'
 import { mustExist } from '@portcullis/domain'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import { type Db, isUnavailable, type Tx } from '@portcullis/platform/server/db/db.ts'
+import { isUnavailable } from '@portcullis/platform/server/db/db.ts'
 import { systemActor } from '@portcullis/platform/server/http/actor.ts'
-import type { Hint } from '@portcullis/platform/server/live.ts'
-import type { Log } from '@portcullis/platform/server/log.ts'
-import type { Audit } from '#features/audit/server/index.ts'
-import type { MailContent } from '#features/deliveries/server/mail/index.ts'
 import type { JobHandler, JobRun } from '#features/jobs/server/index.ts'
+import type { ReportsContext } from './context.ts'
 import type { FilesApi } from './exports/index.ts'
 import type { Folders } from './folder.ts'
 import { ownerProblem } from './owner.ts'
@@ -26,20 +22,6 @@ const aliveMs = 20_000
 const busyMs = 2_000
 const busyTries = 150
 
-export interface MakerDeps {
-  db: Db
-  clock: Clock
-  log: Log
-  audit: Audit
-  files: FilesApi
-  folders: Folders
-  /** Enqueues a mail. Returns false if no mail server is configured. */
-  sendMail(tx: Tx, to: string, content: MailContent, ref: string): Promise<boolean>
-  /** Returns the base address of the console. */
-  baseUrl(): Promise<string>
-  hint: Hint
-}
-
 /** Progress of a run: rows so far, and whether the file is complete. */
 type Cursor = { phase: 'make' | 'deliver'; rows: number } | null
 
@@ -47,7 +29,8 @@ type Cursor = { phase: 'make' | 'deliver'; rows: number } | null
 const deliveryRef = (runId: string, n: number): string => `${runId}/${n}`
 
 /** Carries out runs: makes the file, stores it and delivers it. */
-export const createMaker = ({ db, clock, log, audit, files, folders, sendMail, baseUrl, hint }: MakerDeps) => {
+export const createMaker = (context: ReportsContext & { files: FilesApi }, folders: Folders) => {
+  const { accounts, db, clock, log, audit, files, hint } = context
   const store = createReportsStore(db)
   const now = (): Date => new Date(clock.now())
 
@@ -187,7 +170,7 @@ export const createMaker = ({ db, clock, log, audit, files, folders, sendMail, b
   async function deliver(job: JobRun, run: RunRow): Promise<void> {
     const { folder, recipients } = run.definition
     const folderError = folder === null ? '' : await intoFolder(job, run, folder)
-    const mail = reportMail(run, preparedOf(run).description, await baseUrl())
+    const mail = reportMail(run, preparedOf(run).description, await accounts.baseUrl())
     const at = now()
     await db.transaction(async (tx) => {
       // A run can be cancelled up to here; from here on it is delivered.
@@ -209,7 +192,7 @@ export const createMaker = ({ db, clock, log, audit, files, folders, sendMail, b
           error: folderError,
         })
       for (const [i, to] of recipients.entries()) {
-        const isWritten = await sendMail(tx, to, mail, deliveryRef(run.run_id, i + 1))
+        const isWritten = await context.mail.enqueue(tx, to, mail, deliveryRef(run.run_id, i + 1))
         await store.insertDelivery(tx, run.run_id, i + 1, at, {
           kind: 'mail',
           target: to,

@@ -1,13 +1,9 @@
 import { notFound } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Db, Tx } from '@portcullis/platform/server/db/db.ts'
+import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { isId, newId } from '@portcullis/platform/server/ids.ts'
-import type { Hint } from '@portcullis/platform/server/live.ts'
-import type { Log } from '@portcullis/platform/server/log.ts'
-import type { Audit } from '#features/audit/server/index.ts'
-import type { JobsApi } from '#features/jobs/server/index.ts'
 import { dueRun, rangeStart } from './cadence.ts'
+import type { ReportsContext } from './context.ts'
 import { createReportsStore, type ScheduleRow } from './reports.store.ts'
 
 /** Kind of the jobs that make reports. */
@@ -16,15 +12,6 @@ export const reportJob = 'report'
 const atOnce = 20
 /** Delay after which a run notes that it is late. */
 const lateMs = 15 * 60_000
-
-export interface OrdersDeps {
-  db: Db
-  clock: Clock
-  log: Log
-  audit: Audit
-  jobs: Pick<JobsApi, 'enqueue'>
-  hint: Hint
-}
 
 interface Order {
   reason: 'schedule' | 'manual'
@@ -49,7 +36,7 @@ const lateNote = (at: number, missed: number, now: number): string =>
     .join(' ')
 
 /** Creates runs of reports, on schedule and on request. */
-export const createOrders = ({ db, clock, log, audit, jobs, hint }: OrdersDeps) => {
+export const createOrders = ({ db, clock, log, audit, jobs, hint }: ReportsContext) => {
   /** Creates a run of a schedule with its current settings; its job starts at COMMIT. */
   async function order(tx: Tx, schedule: ScheduleRow, { reason, by, at, missed, note }: Order) {
     const now = clock.now()

@@ -1,23 +1,16 @@
 import type { HealthStatus } from '@portcullis/contract'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
+import type { ReportsContext } from './context.ts'
+import { createReportsRead } from './reports.read.ts'
 import type { SchedulesService } from './schedules.service.ts'
 
 /** Delay after which a due run counts as overdue. Schedules are checked every five seconds. */
 const overdueMs = 5 * 60_000
 
-export interface ReportsHealthDeps {
-  list: SchedulesService['list']
-  clock: Clock
-  /** Returns the runs that lack only a mail which waits for the mail server, reported by the part "mail". */
-  waitForMailServer(runIds: readonly string[]): Promise<ReadonlySet<string>>
-}
-
 /** Returns whether the last run of each schedule succeeded and reached all recipients. */
-export const reportsHealth = async ({
-  list,
-  clock,
-  waitForMailServer,
-}: ReportsHealthDeps): Promise<{ status: HealthStatus; description: string }> => {
+export const reportsHealth = async (
+  { db, clock, mail }: ReportsContext,
+  { list }: SchedulesService,
+): Promise<{ status: HealthStatus; description: string }> => {
   const schedules = (await list()).data.filter(({ isEnabled }) => isEnabled)
   if (schedules.length === 0) return { status: 'Unknown', description: 'Not configured' }
   const overdue = schedules.find(({ nextRunAt }) => clock.now() - Date.parse(nextRunAt ?? '') > overdueMs)
@@ -26,7 +19,9 @@ export const reportsHealth = async ({
       status: 'Error',
       description: `${overdue.name} was due ${overdue.nextRunAt}, but no server ran it. Check the server log.`,
     }
-  const waiting = await waitForMailServer(schedules.flatMap(({ lastRun }) => lastRun?.id ?? []))
+  // Runs that lack only a mail which waits for the mail server: the part "mail" reports them.
+  const runIds = schedules.flatMap(({ lastRun }) => lastRun?.id ?? [])
+  const waiting = (await mail.isFailing()) ? await createReportsRead(db).waitingForMail(runIds) : new Set<string>()
   const failing = schedules.flatMap(({ name, problem, lastRun }) => {
     const isReported = lastRun !== null && waiting.has(lastRun.id)
     const why =

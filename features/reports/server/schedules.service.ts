@@ -11,31 +11,18 @@ import {
 } from '@portcullis/contract'
 import { cleanText, isOddText } from '@portcullis/domain'
 import { AppError, invalid, notFound } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import { type Db, isPgError, isUnavailable, type Tx } from '@portcullis/platform/server/db/db.ts'
+import { isPgError, isUnavailable, type Tx } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { isId, newId } from '@portcullis/platform/server/ids.ts'
 import { fold } from '@portcullis/platform/server/list/columns.ts'
-import type { Hint } from '@portcullis/platform/server/live.ts'
 import { isZone } from '@portcullis/platform/server/wall-clock.ts'
-import type { Audit } from '#features/audit/server/index.ts'
+import { isMailAddress } from '#features/deliveries/server/mail/index.ts'
 import { nextRun, rangeStart } from './cadence.ts'
+import type { ReportsContext } from './context.ts'
 import type { FilesApi } from './exports/index.ts'
 import { assertMayRead, ownerProblem } from './owner.ts'
 import { createReportsRead, type LastRun, type Owner } from './reports.read.ts'
 import { createReportsStore, type Definition, formOf, type ScheduleRow } from './reports.store.ts'
-
-export interface SchedulesDeps {
-  db: Db
-  clock: Clock
-  audit: Audit
-  files: FilesApi
-  /** Returns whether the text is a mail address. */
-  isAddress(text: string): boolean
-  isMailConfigured(): Promise<boolean>
-  folderRoot: string
-  hint: Hint
-}
 
 type Content = BodyOf<typeof previewReport>
 
@@ -44,9 +31,15 @@ const isoOf = (at: Date | number | null): string | null => (at === null ? null :
 export type SchedulesService = ReturnType<typeof createSchedules>
 
 /** Manages schedules. Saving checks everything, so that a run can fail only for its owner's permissions. */
-export const createSchedules = (deps: SchedulesDeps) => {
-  const { db, clock, audit, files } = deps
-
+export const createSchedules = ({
+  config,
+  db,
+  clock,
+  audit,
+  files,
+  hint,
+  mail,
+}: ReportsContext & { files: FilesApi }) => {
   function assertContent(actor: Actor, { list, filter, sortBy, columns, cadence, range }: Content): void {
     assertMayRead(actor, list)
     files.prepare(list, { filter: filter ?? {}, sortBy: sortBy ?? null, columns: columns ?? null }, null)
@@ -88,7 +81,7 @@ export const createSchedules = (deps: SchedulesDeps) => {
       throw invalid('body.name', 'must be one line without control characters or surrounding spaces')
     const seen = new Set<string>()
     input.recipients.forEach((recipient, i) => {
-      if (!deps.isAddress(recipient)) throw invalid(`body.recipients[${i}]`, 'is not a mail address')
+      if (!isMailAddress(recipient)) throw invalid(`body.recipients[${i}]`, 'is not a mail address')
       if (seen.has(recipient.toLowerCase())) throw invalid(`body.recipients[${i}]`, 'is given more than once')
       seen.add(recipient.toLowerCase())
     })
@@ -144,7 +137,7 @@ export const createSchedules = (deps: SchedulesDeps) => {
         throw new AppError('conflict', { detail: `A schedule named ${input.name} already exists.` })
       throw error
     }
-    await deps.hint(tx, 'reports')
+    await hint(tx, 'reports')
   }
 
   /** Describes a schedule in the audit trail: its list and where the rows go. */
@@ -161,8 +154,8 @@ export const createSchedules = (deps: SchedulesDeps) => {
   return {
     list: async (): Promise<{ data: ReportSchedule[]; folderRoot: string; isMailConfigured: boolean }> => ({
       data: await list(),
-      folderRoot: deps.folderRoot,
-      isMailConfigured: await deps.isMailConfigured(),
+      folderRoot: config.reportsDir,
+      isMailConfigured: await mail.isConfigured(),
     }),
 
     add: async (actor: Actor, input: ReportScheduleInput): Promise<ReportSchedule> => {
@@ -208,7 +201,7 @@ export const createSchedules = (deps: SchedulesDeps) => {
         const before = isId(id) ? await store.schedule(id) : undefined
         if (before === undefined) throw notFound('No schedule has this id.')
         await store.delete(id)
-        await deps.hint(tx, 'reports')
+        await hint(tx, 'reports')
         await audit.write(tx, actor, { action: 'report_schedule.deleted', entity: before.name })
       })
       return { deleted: true }

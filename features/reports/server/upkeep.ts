@@ -1,8 +1,6 @@
 import { reportLimits } from '@portcullis/contract'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Db } from '@portcullis/platform/server/db/db.ts'
-import type { Log } from '@portcullis/platform/server/log.ts'
+import type { ReportsContext } from './context.ts'
 import type { Folders } from './folder.ts'
 import { createReportsStore } from './reports.store.ts'
 
@@ -11,7 +9,7 @@ const dayMs = 86_400_000
 const mostFiles = 2_147_483_647
 
 /** Deletes expired files and history. */
-export const createUpkeep = ({ db, clock, log, folders }: { db: Db; clock: Clock; log: Log; folders: Folders }) => {
+export const createUpkeep = ({ db, clock, log }: ReportsContext, folders: Folders) => {
   const store = createReportsStore(db)
   const before = (days: number): Date => new Date(clock.now() - days * dayMs)
 

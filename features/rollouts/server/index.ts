@@ -12,12 +12,10 @@ import {
 } from '@portcullis/contract'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import type { RolloutsContext } from './context.ts'
-import { createRolloutsService, type RolloutsService } from './rollouts.service.ts'
-
-export type RolloutsApi = Pick<RolloutsService, 'advance'>
+import { createRolloutsService } from './rollouts.service.ts'
 
 /** Creates rollouts: updates and arming in rings, with plans, automatic halts and reverts. */
-export const rolloutsFeature = (app: HttpApp, context: RolloutsContext): RolloutsApi => {
+export const rolloutsFeature = (app: HttpApp, context: RolloutsContext) => {
   const rollouts = createRolloutsService(context)
   app.register(listRollouts, () => rollouts.list())
   app.register(getRollout, ({ params }) => rollouts.one(params.id))
@@ -31,5 +29,5 @@ export const rolloutsFeature = (app: HttpApp, context: RolloutsContext): Rollout
     rollouts.control(actor, params.id, 'revert', body?.reason?.trim() ?? ''),
   )
   app.register(cancelRollout, ({ actor, params }) => rollouts.control(actor, params.id, 'cancel'))
-  return { advance: rollouts.advance }
+  return rollouts
 }

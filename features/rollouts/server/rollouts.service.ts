@@ -74,8 +74,6 @@ const hostsText = (n: number): string => `${n} ${n === 1 ? 'host' : 'hosts'}`
 
 type Input = BodyOf<typeof startRollout>
 
-export type RolloutsService = ReturnType<typeof createRolloutsService>
-
 /** Rolls back the transaction of a plan and carries its result. */
 class Planned extends Error {
   readonly plan: RolloutPlan

@@ -24,9 +24,8 @@ import { invalid } from '@portcullis/platform/server/app-error.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import type { SealedColumn } from '@portcullis/platform/server/sealed-column.ts'
 import type { SettingsContext } from './context.ts'
-import { testDomain } from './domain-test.ts'
+import { linkBase, testDomain } from './domain-test.ts'
 import { createSettings, itemContext, settingsTopic } from './settings.service.ts'
-import { createSettingsStore } from './settings.store.ts'
 import { createThresholds } from './thresholds.ts'
 
 export { linkBase } from './domain-test.ts'
@@ -68,7 +67,7 @@ const listOf = (field: string, text: string): string[] => {
 
 /** Manages the general configuration: groups of named items, with versions and rollback. */
 export const settingsFeature = async (app: HttpApp, context: SettingsContext) => {
-  const settings = createSettings({ ...context, store: createSettingsStore() })
+  const settings = createSettings(context)
   for (const { what, isThere } of settings.needs) app.needs(what, isThere)
   const writes = [
     [addOrUpdateSmtp, 'smtp'],
@@ -132,28 +131,21 @@ export const settingsFeature = async (app: HttpApp, context: SettingsContext) =>
       )
   })
 
+  /** Returns a cached item. A change on another replica arrives a moment later. */
+  const now = (name: (typeof cachedNames)[number]): string => current[name] ?? ''
+  /** Returns the base of links, without a trailing slash. */
+  const baseUrl = (): string => linkBase(now('SERVER_DOMAIN_NAME'), context.reach().url)
+
   return {
-    /** Returns a cached item. A change on another replica arrives a moment later. */
-    now: (name: (typeof cachedNames)[number]): string => current[name] ?? '',
+    ...settings,
+    now,
+    baseUrl,
+    /** Returns the configured address of this server; null: none is set. */
+    publicUrl: (): URL | null => (now('SERVER_DOMAIN_NAME') === '' ? null : new URL(baseUrl())),
     /** Cached thresholds of the health page. */
     threshold: await createThresholds({ ...context, settings: { values: settings.values, onChange } }),
     /** Reads the cached items again, in case a message was lost. Runs every minute. */
     refresh,
-    guard: settings.guard,
-    gateSignIn: settings.gateSignIn,
-    noteSignIn: settings.noteSignIn,
-    signInNotes: settings.signInNotes,
-    save: settings.save,
-    write: settings.write,
-    read: settings.read,
-    readSet: settings.readSet,
-    guardAll: settings.guardAll,
-    lock: settings.lock,
-    applyAll: settings.applyAll,
-    applySignIn: settings.applySignIn,
-    values: settings.values,
-    noteUse: settings.noteUse,
-    uses: settings.uses,
     /** Calls the handler on every replica with the changed items; null: any of them. */
     onChange,
   }

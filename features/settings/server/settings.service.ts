@@ -33,7 +33,7 @@ import { isSignInChange, needsFresh, type SignInGroup, signInGroups } from './se
 import { allItems, isSecret, itemOf } from './settings.items.ts'
 import { recordOf } from './settings.record.ts'
 import { faultOf } from './settings.rules.ts'
-import type { SettingsStore } from './settings.store.ts'
+import { createSettingsStore } from './settings.store.ts'
 
 /** Checks the values of a group before they are stored. Throws the response of a refusal. */
 export type ConfigGuard = (actor: Actor, next: ReadonlyMap<string, string>) => Promise<void>
@@ -48,10 +48,6 @@ export interface SignInGate {
 
 /** Returns further information for the approver of a change, or an empty string. */
 export type SignInNote = (change: SignInChange) => Promise<string>
-
-export interface SettingsDeps extends SettingsContext {
-  store: SettingsStore
-}
 
 /** Groups that features must guard. They cannot be changed without a guard. */
 const guardedGroups: readonly ConfigGroupName[] = [
@@ -84,7 +80,8 @@ export interface GroupValues<G extends ConfigGroupName> {
 export const itemContext = (name: string): string => `config item ${name}`
 
 /** Reads and changes the general configuration, with versions and rollback. */
-export const createSettings = ({ db, clock, bus, audit, envelope, store }: SettingsDeps) => {
+export const createSettings = ({ db, clock, bus, audit, envelope }: SettingsContext) => {
+  const store = createSettingsStore()
   const guards = new Map<ConfigGroupName, ConfigGuard>()
   const signInNotes: SignInNote[] = []
   let gate: SignInGate | null = null

@@ -102,5 +102,3 @@ export const createSettingsStore = () => ({
     return { recordsTotal: counts?.total ?? 0, recordsFiltered: counts?.filtered ?? 0, data }
   },
 })
-
-export type SettingsStore = ReturnType<typeof createSettingsStore>

@@ -6,9 +6,10 @@ import { undefuse } from '@portcullis/platform/server/csv.ts'
 import { type CsvRecord, readCsv } from '@portcullis/platform/server/csv-records.ts'
 import { type Queryable, Rollback, type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
+import type { TagsContext } from './context.ts'
 import { tagNameFault, tagNames } from './tags.names.ts'
 import { because, type HostTagChange } from './tags.orders.ts'
-import { changesOf, elementId, parseElementId, type TagsDeps } from './tags.service.ts'
+import { changesOf, elementId, parseElementId } from './tags.service.ts'
 import { createTagsStore, type Element, type TagsStore } from './tags.store.ts'
 
 /** Lines per transaction. Short enough not to delay check-ins that wait for an agent's row. */
@@ -105,9 +106,7 @@ interface Options {
   reason: string
 }
 
-export type TagsImport = ReturnType<typeof createTagsImport>
-
-export const createTagsImport = ({ db, audit, gate }: TagsDeps) => {
+export const createTagsImport = ({ db, audit, gate }: TagsContext) => {
   /** Sets the tags of one kind of element. Returns the lines whose element does not exist. */
   async function apply(store: TagsStore, entity: TaggedEntity, lines: readonly Line[]): Promise<ElementLine[]> {
     const own = lines.filter((line): line is ElementLine => line.entity === entity)

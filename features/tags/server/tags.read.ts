@@ -4,8 +4,6 @@ import { streamCsv } from '@portcullis/platform/server/csv.ts'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import type { TagsContext } from './context.ts'
 
-export type TagsRead = ReturnType<typeof createTagsRead>
-
 export const createTagsRead = ({ db, exportDb }: TagsContext) => ({
   list: (): Promise<Tag[]> =>
     db.query<Tag>(sql`

@@ -4,7 +4,6 @@ import { AppError, invalid } from '@portcullis/platform/server/app-error.ts'
 import { type Queryable, type Rollback, type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import type { TagsContext } from './context.ts'
-import type { TagGate } from './ports.ts'
 import { requireTagNames, type TagName } from './tags.names.ts'
 import { because, type HostTagChange, type TagOrder } from './tags.orders.ts'
 import { tagging, tagsOnly } from './tags.record.ts'
@@ -14,10 +13,6 @@ import { createTagsStore, type Element, type TagsStore } from './tags.store.ts'
 const maxPairs = 250_000
 /** Maximum attempts to create a tag that another call deletes at the same time. */
 const maxTries = 5
-
-export interface TagsDeps extends TagsContext {
-  gate: TagGate
-}
 
 export type TagsService = ReturnType<typeof createTagsService>
 
@@ -108,7 +103,7 @@ const listed = (names: readonly string[]): string => names.join(', ')
 
 const asReason = (reason: string | undefined): { reason?: string } => (reason ? { reason } : {})
 
-export const createTagsService = ({ db, audit, gate }: TagsDeps) => {
+export const createTagsService = ({ db, audit, gate }: TagsContext) => {
   /** Returns the tags, created if they are missing, and keeps them from being deleted until the transaction ends. */
   async function ensure(store: TagsStore, names: readonly TagName[]) {
     const folded = [...new Set(names.map((name) => name.folded))]

@@ -18,10 +18,10 @@ export type WindowsApi = ReturnType<typeof windowsFeature>
 
 /** Limits how many Windows hosts can be armed: none without the setting, five of a build without its verification. */
 export const windowsFeature = (app: HttpApp, context: BuildsContext) => {
-  const { db, clock, log, keys, settings, commands } = context
+  const { db, clock, log, settings, commands } = context
   const store = createWindowsStore()
-  const verifications = createVerifications({ ...context, store, sealKey: keys.derive('windows verifications') })
-  const gate = createWindowsGate({ ...context, store, verifications })
+  const verifications = createVerifications(context)
+  const gate = createWindowsGate(context, verifications)
 
   commands.guardArming(async (tx, agentIds) => {
     const refused = await gate.refusedAgents(tx, agentIds)

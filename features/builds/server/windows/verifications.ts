@@ -9,18 +9,11 @@ import { cleanText, isSignedVerification, majorBuildOf, openSteps, verificationF
 import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
 import { type Queryable, type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
-import type { Secret } from '@portcullis/platform/server/secret.ts'
 import { Compile } from 'typebox/compile'
 import type { BuildsContext } from '../context.ts'
-import type { VerificationRow, WindowsStore } from './windows.store.ts'
+import { createWindowsStore, type VerificationRow } from './windows.store.ts'
 
 const isVerification = Compile(WindowsVerification)
-
-export interface VerificationsDeps extends BuildsContext {
-  store: WindowsStore
-  /** Key of the seals of rows. */
-  sealKey: Secret<Buffer>
-}
 
 /** An import that waits for a second approver. */
 interface Import {
@@ -50,7 +43,9 @@ const stepsText = (ids: readonly string[]): string => ids.join(', ')
 const entityOf = (build: string): string => `Windows build ${build}`
 
 /** Manages the verifications of Windows builds. */
-export const createVerifications = ({ db, clock, log, store, sealKey, audit, changeRequests }: VerificationsDeps) => {
+export const createVerifications = ({ db, clock, log, audit, changeRequests, keys }: BuildsContext) => {
+  const store = createWindowsStore()
+  const sealKey = keys.derive('windows verifications')
   const sealOf = (row: Omit<VerificationRow, 'seal'>): Buffer =>
     createHmac('sha256', sealKey.reveal())
       .update(

@@ -4,20 +4,16 @@ import { lock, locks } from '@portcullis/platform/server/db/locks.ts'
 import type { SqlFragment } from '@portcullis/platform/server/db/sql.ts'
 import type { BuildsContext } from '../context.ts'
 import type { Verifications } from './verifications.ts'
-import type { WindowsStore } from './windows.store.ts'
+import { createWindowsStore } from './windows.store.ts'
 
 /** Name of the setting "Windows enforcement (preview)". */
 export const windowsSetting = 'VENDORA_WINDOWS_ENFORCEMENT'
 
-export interface WindowsGateDeps extends BuildsContext {
-  store: WindowsStore
-  verifications: Pick<Verifications, 'builds'>
-}
-
 const none: ReadonlyMap<string, WindowsRefusal> = new Map()
 
 /** Decides which Windows hosts may be armed. `refusedAgents` checks every order to arm; `refused` is for previews. */
-export const createWindowsGate = ({ clock, store, verifications, settings }: WindowsGateDeps) => {
+export const createWindowsGate = ({ clock, settings }: BuildsContext, verifications: Verifications) => {
+  const store = createWindowsStore()
   async function state(q: Queryable, now: Date): Promise<WindowsArmingState> {
     const [values, verified, counts] = [
       await settings.values(q, 'vendorA'),

@@ -128,5 +128,3 @@ export const createWindowsStore = () => ({
       )
     )[0],
 })
-
-export type WindowsStore = ReturnType<typeof createWindowsStore>

@@ -1,10 +1,9 @@
 import { testSmtp } from '@portcullis/contract'
 import { assertDestination } from '@portcullis/platform/server/assert-destination.ts'
-import type { Bus } from '@portcullis/platform/server/db/bus.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import type { SealedColumn } from '@portcullis/platform/server/sealed-column.ts'
-import { createMail, type MailDeps, mailContext, mailTopic } from './mail.service.ts'
-import { createMailStore } from './mail.store.ts'
+import type { DeliveriesContext } from '../context.ts'
+import { createMail, mailContext, mailTopic } from './mail.service.ts'
 
 export { isMailAddress } from './mail.service.ts'
 export { layOut, type MailContent, subjectLine } from './mail.text.ts'
@@ -17,17 +16,17 @@ export const mailSealed: readonly SealedColumn[] = [
 ]
 
 /** Wires the mail outbox and the connection test of the mail server. */
-export const mailFeature = (app: HttpApp, deps: Omit<MailDeps, 'store' | 'bus'> & { bus: Bus }) => {
-  const mail = createMail({ ...deps, store: createMailStore() })
+export const mailFeature = (app: HttpApp, context: DeliveriesContext) => {
+  const mail = createMail(context)
   app.needs('the follower of mails', mail.isFollowed)
-  deps.settings.guard('smtp', (_actor, next) => assertDestination(next.get('SMTP_HOST') ?? '', deps.resolve))
+  context.settings.guard('smtp', (_actor, next) => assertDestination(next.get('SMTP_HOST') ?? '', context.resolve))
   app.register(testSmtp, ({ actor, body }) => {
     const { SMTP_TEST_RECIPIENT, ...given } = body ?? {}
     return mail.test(actor, given, SMTP_TEST_RECIPIENT ?? '')
   })
   function wake(): void {
-    mail.deliver().catch((error: unknown) => deps.log.warn({ err: error }, 'cannot send mail'))
+    mail.deliver().catch((error: unknown) => context.log.warn({ err: error }, 'cannot send mail'))
   }
-  deps.bus.on(mailTopic, wake)
+  context.bus.on(mailTopic, wake)
   return mail
 }

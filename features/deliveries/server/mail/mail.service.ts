@@ -1,29 +1,14 @@
 import { type ConfigTested, type ConfigTestStep, configGroups, type HealthStatus } from '@portcullis/contract'
 import { invalid } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Bus } from '@portcullis/platform/server/db/bus.ts'
-import type { Db, Tx } from '@portcullis/platform/server/db/db.ts'
-import type { Envelope } from '@portcullis/platform/server/envelope.ts'
+import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import { type Actor, systemActor } from '@portcullis/platform/server/http/actor.ts'
 import { newId } from '@portcullis/platform/server/ids.ts'
-import type { Log } from '@portcullis/platform/server/log.ts'
 import { Secret } from '@portcullis/platform/server/secret.ts'
-import type { Audit } from '#features/audit/server/index.ts'
-import type { GivenItems, GroupValues, SettingsApi } from '#features/settings/server/index.ts'
-import type { MailStore } from './mail.store.ts'
+import type { GivenItems, GroupValues } from '#features/settings/server/index.ts'
+import type { DeliveriesContext } from '../context.ts'
+import { createMailStore } from './mail.store.ts'
 import { layOut, type MailContent, subjectLine } from './mail.text.ts'
-import { createSmtp, type MailAttachment, MailError, type SmtpDeps, type SmtpMail } from './smtp.ts'
-
-export interface MailDeps extends SmtpDeps {
-  db: Db
-  clock: Clock
-  log: Log
-  bus: Pick<Bus, 'publish'>
-  envelope: Envelope
-  audit: Audit
-  settings: Pick<SettingsApi, 'values' | 'noteUse' | 'uses' | 'guard'>
-  store: MailStore
-}
+import { createSmtp, type MailAttachment, MailError, type SmtpMail } from './smtp.ts'
 
 /** The feature that enqueues mails with a `ref`. It supplies their attachments and receives their results. */
 export interface MailFollower {
@@ -65,8 +50,9 @@ const movedReason =
 export const mailContext = (id: string): string => `mail ${id}`
 
 /** Queues mails in the transaction of their cause and sends them afterwards, with retries. */
-export const createMail = (deps: MailDeps) => {
-  const { db, clock, log, bus, envelope, audit, settings, store } = deps
+export const createMail = (context: DeliveriesContext) => {
+  const { db, clock, log, bus, envelope, audit, resolve, settings } = context
+  const store = createMailStore()
   let registered: MailFollower | null = null
   function follower(): MailFollower {
     if (registered === null) throw new Error('no follower of mails registered')
@@ -75,7 +61,7 @@ export const createMail = (deps: MailDeps) => {
   let running: Promise<void> | null = null
 
   async function send(mail: SmtpMail, given?: GroupValues<'smtp'>): Promise<void> {
-    const smtp = await createSmtp(given ?? (await settings.values(db, 'smtp')), deps)
+    const smtp = await createSmtp(given ?? (await settings.values(db, 'smtp')), resolve)
     try {
       await smtp.send(mail)
     } finally {
@@ -228,7 +214,7 @@ export const createMail = (deps: MailDeps) => {
         }),
       )
       try {
-        const smtp = await createSmtp(values, deps)
+        const smtp = await createSmtp(values, resolve)
         try {
           await smtp.verify()
           const security = values.text('SMTP_SECURITY')

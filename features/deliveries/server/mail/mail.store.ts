@@ -43,5 +43,3 @@ export const createMailStore = () => ({
   waiting: async (q: Queryable): Promise<number> =>
     (await q.query<{ n: number }>(sql`select count(*)::int as n from mails m where m.attempts > 0`))[0]?.n ?? 0,
 })
-
-export type MailStore = ReturnType<typeof createMailStore>

@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import type { ConfigName } from '@portcullis/contract'
 import { cleanText } from '@portcullis/domain'
+import type { ResolveDestination } from '@portcullis/platform/server/destinations.ts'
 import { createTransport, type Transporter } from 'nodemailer'
 import type { GroupValues } from '#features/settings/server/index.ts'
 import { certificatesOf } from '#features/settings/server/index.ts'
@@ -99,13 +100,8 @@ export interface SmtpMail {
   attachment?: MailAttachment
 }
 
-export interface SmtpDeps {
-  /** Resolves a host, if connections to it are allowed. */
-  resolve(host: string): Promise<string>
-}
-
 /** Opens the configured mail server. */
-export const createSmtp = async (values: GroupValues<'smtp'>, { resolve }: SmtpDeps) => {
+export const createSmtp = async (values: GroupValues<'smtp'>, resolve: ResolveDestination) => {
   const host = values.text('SMTP_HOST')
   const port = values.number('SMTP_PORT')
   const where = `${host.includes(':') ? `[${host}]` : host}:${port}`
@@ -114,7 +110,7 @@ export const createSmtp = async (values: GroupValues<'smtp'>, { resolve }: SmtpD
   const ca = certificatesOf(values.text('SMTP_CA'))
   let address: string
   try {
-    address = await resolve(host)
+    address = (await resolve(host)).address
   } catch (error) {
     throw new MailError('connect', `${where}: ${(error as Error).message}`, 'SMTP_HOST')
   }

@@ -1,9 +1,9 @@
-import { type errorTotal, paging, type QueryOf, type ResponseOf } from '@portcullis/contract'
+import { type errorTotal, paging, type QueryOf, type ResponseOf, type UncommonPeripheral } from '@portcullis/contract'
 import { JsonStream, JsonText } from '@portcullis/platform/server/http/answer.ts'
 import { streamArray } from '@portcullis/platform/server/list/stream.ts'
 import { requireTime } from '@portcullis/platform/server/time.ts'
 import type { DevicesContext } from '../context.ts'
-import type { InsightsRead } from './insights.read.ts'
+import { createInsightsRead, type UsableViolation } from './insights.read.ts'
 import { hostLimit, readSettings, settingNames } from './settings.ts'
 import { createSingleFlight } from './single-flight.ts'
 import { createSpoofedIdentities } from './spoofed.service.ts'
@@ -18,14 +18,11 @@ const streamFrom = 2_000
 
 type ErrorRow = ResponseOf<typeof errorTotal>['data'][number]
 
-export interface InsightsDeps extends DevicesContext {
-  read: InsightsRead
-}
-
 export type InsightsService = ReturnType<typeof createInsightsService>
 
 /** Finds unusual devices in the whole fleet, from counters. */
-export const createInsightsService = ({ db, exportDb, read, clock, knowledge }: InsightsDeps) => {
+export const createInsightsService = ({ db, exportDb, clock, knowledge }: DevicesContext) => {
+  const read = createInsightsRead(db)
   async function moment() {
     const now = clock.now()
     const since = new Date(now - activeMs)
@@ -90,5 +87,21 @@ export const createInsightsService = ({ db, exportDb, read, clock, knowledge }: 
   const errorsBetween = async (from: Date | null, to: Date, limit: number): Promise<ErrorRow[]> =>
     (await read.errors(from ?? new Date(to.getTime() - errorsMs), to, limit, 0)).rows as ErrorRow[]
 
-  return { uncommon, vulnerable, spoofed, ofVendor, violations, errors, errorsBetween }
+  return {
+    uncommon,
+    vulnerable,
+    spoofed,
+    ofVendor,
+    violations,
+    errors,
+    errorsBetween,
+    /** Shapes that are uncommon now; null: the population is too small. */
+    uncommonNow: async (): Promise<readonly UncommonPeripheral[] | null> => {
+      const { insufficientPopulation, data } = await uncommon.get()
+      return insufficientPopulation ? null : data
+    },
+    /** Attached devices that armed hosts let work although no rule allows them, up to a limit. */
+    usableViolations: (limit: number): Promise<readonly UsableViolation[]> =>
+      exportDb.query<UsableViolation>(read.usableViolations(limit)),
+  }
 }

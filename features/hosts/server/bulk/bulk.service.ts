@@ -95,6 +95,8 @@ const refusalsOf = (refused: ReadonlyMap<string, WindowsRefusal>) =>
 
 const hostsText = (n: number): string => `${n} ${n === 1 ? 'host' : 'hosts'}`
 
+export type Bulk = ReturnType<typeof createBulk>
+
 /** Runs one action on many hosts: previews it, then carries it out in a job. */
 export const createBulk = (context: HostsContext) => {
   const {
@@ -206,6 +208,11 @@ export const createBulk = (context: HostsContext) => {
     }
   }
 
+  /**
+   * Creates a job for hosts. Returns its id.
+   *
+   * @throws conflict if the person has `mostPerPerson` running jobs
+   */
   async function enqueue(
     tx: Tx,
     actor: Actor,

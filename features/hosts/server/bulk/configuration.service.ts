@@ -7,6 +7,7 @@ import type { ResolvedAgent } from '#features/agents/server/index.ts'
 import { NeedsApprover } from '#features/change-requests/server/index.ts'
 import type { HostsContext } from '../context.ts'
 import { createActionsRead, type Target } from './actions.read.ts'
+import type { Bulk } from './bulk.service.ts'
 import { jobsPerPerson } from './bulk.service.ts'
 import type { ConfigurationChange, ConfigurationItem } from './gated.ts'
 import { commandFor, impossible } from './possible.ts'
@@ -17,20 +18,6 @@ const signedAtOnce = 500
 
 type Given = NonNullable<BodyOf<typeof agentsConfiguration>>
 type Answer = ResponseOf<typeof agentsConfiguration>
-
-export interface ConfigurationDeps extends HostsContext {
-  /**
-   * Creates a job that arms or frees hosts. Returns its id.
-   *
-   * @throws conflict if the person has `mostPerPerson` running jobs
-   */
-  enqueue(
-    tx: Tx,
-    actor: Actor,
-    order: { action: 'arm' | 'free'; applyToPresent: boolean; revertMinutes?: number | undefined; uuids: string[] },
-    bounds?: { mostPerPerson?: number },
-  ): Promise<string>
-}
 
 const modes: Readonly<Record<string, 'Armed' | 'Free'>> = { ARM: 'Armed', FREE: 'Free' }
 const labels = { Armed: 'arm', Free: 'free' } as const
@@ -55,16 +42,10 @@ const readRequest = (item: Given[number], i: number): Omit<ConfigurationItem, 'u
 }
 
 /** Arms and frees hosts on request of connectors: by identities, all or nothing. */
-export const createConfiguration = ({
-  db,
-  agents,
-  commands,
-  changeRequests,
-  windows,
-  audit,
-  policy,
-  enqueue,
-}: ConfigurationDeps) => {
+export const createConfiguration = (
+  { db, agents, commands, changeRequests, windows, audit, policy }: HostsContext,
+  { enqueue }: Bulk,
+) => {
   const read = createActionsRead(db)
   function assertPossible(agent: ResolvedAgent, request: Omit<ConfigurationItem, 'uuid'>, i: number): void {
     if (request.mode === null) return

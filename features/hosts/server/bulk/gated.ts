@@ -81,7 +81,7 @@ const assertNamesDevices = (approves: boolean, devices: readonly AttachedDevice[
 
 /** Registers the orders that may need a second approver, as kinds of change requests. */
 export const registerGated = (
-  changeRequests: Pick<ChangeRequestsApi, 'handle'>,
+  changeRequests: ChangeRequestsApi,
   carryOut: {
     configuration(tx: Tx, actor: Actor, change: ConfigurationChange): Promise<void>
     bulk(
@@ -207,7 +207,7 @@ export const registerGated = (
 
 /** Files a request for a second approver, because one person could otherwise install their own build on hosts. */
 export const refuseUpdate = async (
-  changeRequests: Pick<ChangeRequestsApi, 'assertAlone'>,
+  changeRequests: ChangeRequestsApi,
   actor: Actor,
   update: readonly string[],
   builds: Builds,

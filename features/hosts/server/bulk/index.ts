@@ -20,7 +20,7 @@ export type ActionsApi = ReturnType<typeof actionsFeature>
 export const actionsFeature = (app: HttpApp, context: HostsContext) => {
   const read = createActionsRead(context.db)
   const bulk = createBulk(context)
-  const configuration = createConfiguration({ ...context, enqueue: bulk.enqueue })
+  const configuration = createConfiguration(context, bulk)
   const onIds = createOnIds(context)
   registerGated(context.changeRequests, {
     names: async (tx, uuids) =>

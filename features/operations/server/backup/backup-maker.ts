@@ -34,11 +34,6 @@ const beatMs = 5_000
 /** A restored database needs about the space of the original, plus its log. */
 const drillReserve = 500e6
 
-export interface MakerDeps extends OperationsContext {
-  drill: DrillOptions
-  values(): Promise<BackupValues>
-}
-
 interface Checked {
   tables: number
   rows: number
@@ -66,7 +61,10 @@ const readBack = async (source: AsyncIterable<Buffer>, passphrase: Secret | null
 }
 
 /** Writes backups to the folder, verifies them, and deletes older ones. */
-export const createBackupMaker = (context: MakerDeps) => {
+export const createBackupMaker = (
+  context: OperationsContext & { drill: DrillOptions },
+  readValues: () => Promise<BackupValues>,
+) => {
   const { db, exportDb, clock, log, hint, version, config } = context
   const store = createBackupRunsStore(db)
   const drill = createDrill(context.drill)
@@ -157,7 +155,7 @@ export const createBackupMaker = (context: MakerDeps) => {
   }
 
   async function make(job: JobRun, runId: string, signal: AbortSignal): Promise<void> {
-    const values = await context.values()
+    const values = await readValues()
     const { folder, passphrase } = values
     const createdAt = new Date(clock.now())
     const fileName = fileNameOf(runId, createdAt.getTime())

@@ -16,10 +16,6 @@ import type { DrillOptions } from './drill.ts'
 
 export { makeLocalBackup } from './local-backup.ts'
 
-export interface BackupDeps extends OperationsContext {
-  drill: DrillOptions
-}
-
 export type BackupApi = ReturnType<typeof backupFeature>
 
 /** A reader without progress for this long is gone. Its open snapshot would keep the database from cleaning up. */
@@ -41,7 +37,7 @@ const lend = (pool: Db): Promise<{ client: PoolClient; release(isBroken: boolean
 /**
  * Serves backups of a running server, without its key file. The command line restores them while the server is stopped.
  */
-export const backupFeature = (app: HttpApp, context: BackupDeps) => {
+export const backupFeature = (app: HttpApp, context: OperationsContext & { drill: DrillOptions }) => {
   const { db, exportDb, clock, log, audit, version } = context
   const store = createBackupStore(db)
   let isRunning = false
@@ -129,7 +125,7 @@ export const backupFeature = (app: HttpApp, context: BackupDeps) => {
     }
   })
   const schedule = createBackupSchedule(context)
-  const maker = createBackupMaker({ ...context, values: schedule.values })
+  const maker = createBackupMaker(context, schedule.values)
   context.jobs.handle(backupJob, maker.handler)
   // A caller that cannot change the schedule, such as an API token, cannot prevent its backups.
   context.jobs.guardCancel(backupJob, 'config:write')

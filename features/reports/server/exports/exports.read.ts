@@ -50,8 +50,6 @@ export const withinRange = (list: CompiledList, time: string, { from, to }: Time
   }
 }
 
-export type ExportsRead = ReturnType<typeof createExportsRead>
-
 /** Reads rows for exports; `exportDb` is the pool for long reads. */
 export const createExportsRead = ({ exportDb }: { exportDb: Db }) => ({
   /** Returns the rows as CSV, formatted by the database while they are sent. */

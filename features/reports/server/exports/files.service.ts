@@ -1,16 +1,17 @@
 import type { Readable } from 'node:stream'
 import { bodyFilters, type ExportForm, maxPdfRows, type ReportFormat, type ReportListName } from '@portcullis/contract'
 import { AppError, invalid } from '@portcullis/platform/server/app-error.ts'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
 import { isUnavailable } from '@portcullis/platform/server/db/db.ts'
 import { unknownName } from '@portcullis/platform/server/http/names.ts'
-import { createList, type List, type ListDeps } from '@portcullis/platform/server/list/list.ts'
+import { createList, type List } from '@portcullis/platform/server/list/list.ts'
+import type { ReportsContext } from '../context.ts'
 import { utcText } from './cell-text.ts'
-import { type ComputedList, copyRowsOf, csvOf } from './computed-lists.ts'
+import { type ComputedList, computedLists, copyRowsOf, csvOf } from './computed-lists.ts'
 import { countedRows } from './counted-rows.ts'
+import { exportLists } from './export-lists.ts'
 import { chosenColumns, type FileContent, readExportRequest } from './export-request.ts'
 import { columnsByKey, type ExportableList, type ExportColumn, fileColumns, printedColumns } from './exportable-list.ts'
-import { type ExportsRead, type TimeRange, withinRange } from './exports.read.ts'
+import { createExportsRead, type TimeRange, withinRange } from './exports.read.ts'
 import type { Printer } from './pdf/printer.ts'
 import { madeText, rowsText } from './rows-text.ts'
 import { streamWorkbook } from './xlsx/workbook.ts'
@@ -54,22 +55,14 @@ const unlessSlow = (error: unknown): number => {
 const rangeText = ({ from, to }: TimeRange): string =>
   `${from === null ? 'Until' : `From ${utcText(from)} until`} ${utcText(to)}`
 
-export interface FilesDeps {
-  clock: Clock
-  read: ExportsRead
-  printer: Printer
-  lists: Readonly<Record<ReportListName, ExportableList | ComputedList>>
-  /** Pools and clock of the lists. */
-  listDeps: ListDeps
-  /** Returns the logo of the organisation as a PNG data URI. Empty: the logo of the product. */
-  logo(): string
-}
-
 /** Makes files of lists, for exports and scheduled reports. */
-export const createFiles = ({ clock, read, printer, lists, listDeps, logo }: FilesDeps) => {
+export const createFiles = (context: ReportsContext, printer: Printer) => {
+  const { clock, settings } = context
+  const read = createExportsRead(context)
+  const lists = { ...exportLists, ...computedLists(context.insights, clock) }
   const counted = new Map<ExportableList, List>()
   function listOf(list: ExportableList): List {
-    const known = counted.get(list) ?? createList(list.spec, listDeps)
+    const known = counted.get(list) ?? createList(list.spec, context)
     counted.set(list, known)
     return known
   }
@@ -138,7 +131,7 @@ export const createFiles = ({ clock, read, printer, lists, listDeps, logo }: Fil
           made: madeText(at, by),
           columns: printedColumns(columns),
           summary: summary.map(({ label: name, form, labels }) => ({ name, form, labels })),
-          logo: logo(),
+          logo: settings.now('CUSTOM_LOGIN_LOGO'),
           at,
         },
         maxRows: maxPdfRows,
