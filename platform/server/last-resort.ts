@@ -8,14 +8,14 @@ const shortages: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', '
  * callback of Node. Any other uncaught error ends the process as before, because its state is unknown. Returns a
  * function that removes the handler.
  */
-export const surviveShortages = (log: Pick<Log, 'error' | 'fatal'>, exit: (code: number) => void = process.exit) => {
+export const surviveShortages = (log: Pick<Log, 'error' | 'fatal'>) => {
   function handle(error: unknown): void {
     if (shortages.has((error as NodeJS.ErrnoException | null)?.code))
       log.error({ err: error }, 'a task failed because of a shortage, and the server goes on')
     else {
       log.fatal({ err: error }, 'an unexpected error ends the server')
       process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`)
-      exit(1)
+      process.exit(1)
     }
   }
   process.on('uncaughtException', handle)

@@ -17,8 +17,7 @@ import { NeedsApprover } from '#features/change-requests/server/index.ts'
 import { because, tagNameFault } from '#features/tags/server/index.ts'
 import { assertConnection, nameKey, overrides } from './connection.rules.ts'
 import { type Connections, type HostTags, namesIn } from './connections.service.ts'
-import type { ConnectionRow } from './connections.store.ts'
-import { createConnectionsStore } from './connections.store.ts'
+import { type ConnectionRow, createConnectionsStore } from './connections.store.ts'
 import type { AgentlessContext } from './context.ts'
 
 type Report = ResponseOf<typeof uploadConnections>

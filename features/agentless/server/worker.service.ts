@@ -1,14 +1,14 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import type {
-  BodyOf,
-  HealthStatus,
-  ResponseOf,
-  updateWorkerDefaults,
-  WorkerPollerDetails,
-  WorkerRegisterRequest,
-  WorkerRegisterResponse,
+import {
+  type BodyOf,
+  type HealthStatus,
+  pollInterval,
+  type ResponseOf,
+  type updateWorkerDefaults,
+  type WorkerPollerDetails,
+  type WorkerRegisterRequest,
+  type WorkerRegisterResponse,
 } from '@portcullis/contract'
-import { pollInterval } from '@portcullis/contract'
 import { cleanText } from '@portcullis/domain'
 import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
 import { type Queryable, type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
@@ -18,8 +18,7 @@ import { newId } from '@portcullis/platform/server/ids.ts'
 import { createOpaqueTokens } from '@portcullis/platform/server/opaque-tokens.ts'
 import type { Secret } from '@portcullis/platform/server/secret.ts'
 import { assertConnection, secretsOf } from './connection.rules.ts'
-import type { DefaultsRow } from './connections.store.ts'
-import { createConnectionsStore } from './connections.store.ts'
+import { createConnectionsStore, type DefaultsRow } from './connections.store.ts'
 import type { AgentlessContext } from './context.ts'
 import { createPollsStore } from './polls.store.ts'
 import { sealed } from './secrets.ts'

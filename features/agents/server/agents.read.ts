@@ -283,9 +283,6 @@ export const createAgentsRead = (db: Queryable) => ({
         from agents a join agent_rows r on r.agent_id = a.agent_id where a.agent_id = ${agentId}::uuid`)
     )[0],
 
-  namesOf: (agentIds: readonly string[]): Promise<{ agent_id: string; host: string; address: string }[]> =>
-    db.query(sql`select a.agent_id, a.host, a.address from agents a where a.agent_id = any(${agentIds}::uuid[])`),
-
   /**
    * Returns connected hosts whose clocks differed by more at their last check-in, and the one with the largest
    * difference.

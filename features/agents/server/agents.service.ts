@@ -4,6 +4,7 @@ import { type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { isId } from '@portcullis/platform/server/ids.ts'
 import { createList } from '@portcullis/platform/server/list/list.ts'
+import { slices } from '@portcullis/platform/server/slices.ts'
 import { type AgentsRead, agentsList, type DetailRow } from './agents.read.ts'
 import type { AgentsStore } from './agents.store.ts'
 import type { AgentsContext } from './context.ts'
@@ -29,9 +30,6 @@ export type AgentsService = ReturnType<typeof createAgentsService>
 const rowsPerStatement = 2_000
 /** Number of 37-character ids that fit into the details of one audit record. */
 const idsPerRecord = 200
-
-const slices = <T>(all: readonly T[], size: number): T[][] =>
-  Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size))
 
 export const createAgentsService = (context: AgentsContext, store: AgentsStore, read: AgentsRead) => {
   const { db, bus, clock, keys, audit, tags, events, announce } = context

@@ -40,7 +40,7 @@ const shown = (row: ReplayRow): AssetReplay => ({
 })
 
 /** Publishes every asset again in a job. Each step assigns positions and saves its progress in one transaction. */
-export const createReplay = ({ db, clock, audit, jobs }: AssetsContext, { notify }: Sequencer, stepOf = stepSize) => {
+export const createReplay = ({ db, clock, audit, jobs }: AssetsContext, { notify }: Sequencer) => {
   const store = createAssetsStore(db)
   const replays = createReplayStore(db)
 
@@ -71,8 +71,8 @@ export const createReplay = ({ db, clock, audit, jobs }: AssetsContext, { notify
           const { phase, agent, device, published } = cursor
           const keys =
             phase === 'agents'
-              ? await replays.agents(tx, agent, stepOf)
-              : await replays.peripherals(tx, agent, device, stepOf)
+              ? await replays.agents(tx, agent, stepSize)
+              : await replays.peripherals(tx, agent, device, stepSize)
           const last = keys.at(-1)
           if (last === undefined && phase === 'peripherals') {
             await job.save(tx, {})

@@ -3,6 +3,7 @@ import { cleanText, mustExist } from '@portcullis/domain'
 import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { isId, newId } from '@portcullis/platform/server/ids.ts'
+import { slices } from '@portcullis/platform/server/slices.ts'
 import type { CommandTarget } from '#features/agents/server/index.ts'
 import { type EventOrigin, eventOrigin, type NewEvent } from '#features/events/server/index.ts'
 import {
@@ -40,9 +41,6 @@ export interface ArmingRefusal {
 export type ArmingGuard = (tx: Tx, agentIds: readonly string[]) => Promise<ReadonlyMap<string, ArmingRefusal>>
 
 const isArming = (spec: CommandSpec): boolean => spec.kind === 'configure' && spec.body.mode === 'Armed'
-
-const slices = <T>(all: readonly T[], size: number): T[][] =>
-  Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size))
 
 export const createCommandsService = ({
   db,

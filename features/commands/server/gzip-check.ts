@@ -9,15 +9,15 @@ const refused = (detail: string): AppError => new AppError('agent_report_invalid
 /**
  * Unpacks a gzip stream and discards the result, to verify it with constant memory and to refuse decompression bombs.
  */
-export const createGzipCheck = (limit = maxUnpacked) => {
+export const createGzipCheck = () => {
   const gunzip = createGunzip()
   let unpacked = 0
   let fault: AppError | null = null
   let isFirst = true
   gunzip.on('data', (text: Buffer) => {
     unpacked += text.length
-    if (unpacked <= limit || fault !== null) return
-    fault = refused(`The logs are larger than ${limit} bytes when unpacked.`)
+    if (unpacked <= maxUnpacked || fault !== null) return
+    fault = refused(`The logs are larger than ${maxUnpacked} bytes when unpacked.`)
     gunzip.destroy()
   })
   gunzip.on('error', () => {

@@ -1,6 +1,5 @@
 import { eventCategories, severityNames } from '@portcullis/contract'
-import type { SiemEvent } from '@portcullis/domain'
-import { mustExist } from '@portcullis/domain'
+import { mustExist, type SiemEvent } from '@portcullis/domain'
 import type { FollowedEvent } from '#features/events/server/index.ts'
 
 /** Matches `HOST (IP)`, the entity of every event about a host. */

@@ -1,6 +1,5 @@
 import { type DeviceEventKind, icons, type KnowledgeEffect } from '@portcullis/contract'
-import type { Knowledge } from '@portcullis/domain'
-import { mustExist } from '@portcullis/domain'
+import { type Knowledge, mustExist } from '@portcullis/domain'
 import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import { fold } from '@portcullis/platform/server/list/columns.ts'
 import type { AgentState } from '#features/agents/server/index.ts'

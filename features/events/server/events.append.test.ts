@@ -6,8 +6,7 @@ import { contextOf } from '@portcullis/server/test/feature-app.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { addLatestEvents } from '#features/agents/server/index.ts'
 import { createEventsService } from './events.service.ts'
-import type { NewEvent } from './new-event.ts'
-import { deviceDetails } from './new-event.ts'
+import { deviceDetails, type NewEvent } from './new-event.ts'
 
 let t: Awaited<ReturnType<typeof cloneDatabase>>
 let events: ReturnType<typeof createEventsService>

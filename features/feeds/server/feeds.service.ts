@@ -24,12 +24,12 @@ import { transactionAgain } from '@portcullis/platform/server/db/db.ts'
 import { type Actor, systemActor } from '@portcullis/platform/server/http/actor.ts'
 import { createUnpacker } from '@portcullis/platform/server/http/gunzip.ts'
 import { isId, newId } from '@portcullis/platform/server/ids.ts'
+import { slices } from '@portcullis/platform/server/slices.ts'
 import { instantOf, isZone } from '@portcullis/platform/server/wall-clock.ts'
 import { createYielder } from '@portcullis/platform/server/yielder.ts'
 import type { FeedsContext } from './context.ts'
 import { distinctLines, hostsOf, newestOfDevices, type TimedLine, unseen } from './feed-lines.ts'
-import type { FeedRow, RecentError, RecentLine } from './feeds.store.ts'
-import { createFeedsStore } from './feeds.store.ts'
+import { createFeedsStore, type FeedRow, type RecentError, type RecentLine } from './feeds.store.ts'
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
@@ -116,9 +116,6 @@ const existing = (feed: FeedRow | undefined): FeedRow => {
   if (feed === undefined) throw notFound('This feed does not exist.')
   return feed
 }
-
-const slices = <T>(all: readonly T[], size: number): T[][] =>
-  Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size))
 
 /** Stores the reports of event collectors about hosts without an agent. */
 export const createFeedsService = (context: FeedsContext) => {

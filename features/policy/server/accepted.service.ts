@@ -13,6 +13,7 @@ import { type Queryable, type Tx, transactionAgain } from '@portcullis/platform/
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { assertFresh } from '@portcullis/platform/server/http/fresh.ts'
 import { isId, newId } from '@portcullis/platform/server/ids.ts'
+import { hostsText } from '#features/agents/server/index.ts'
 import { NeedsApprover } from '#features/change-requests/server/index.ts'
 import type { Fingerprint, StoredPeripheral } from '#features/devices/server/index.ts'
 import { because } from './changes.service.ts'
@@ -177,7 +178,7 @@ export const createAcceptedFindings = (context: PolicyContext) => {
         const refused = await changeRequests.take(tx, actor, { kind: 'allow', hosts })
         if (refused === null) return { ...said, written: await write(tx, actor, design, reason, before) }
         const change: CarriedAcceptance = {
-          title: `Accept the suspected finding about ${nameOf(design)} (newly allows devices on ${hosts} ${hosts === 1 ? 'host' : 'hosts'})`,
+          title: `Accept the suspected finding about ${nameOf(design)} (newly allows devices on ${hostsText(hosts)})`,
           ...{ uuid: body.uuid, deviceID: body.deviceID, fingerprint: device.ruleFingerprint, reason, ...said },
         }
         return new NeedsApprover({ kind: 'accept-finding', change, ...refused })

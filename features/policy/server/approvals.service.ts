@@ -13,7 +13,7 @@ import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { newId } from '@portcullis/platform/server/ids.ts'
 import { requireTime } from '@portcullis/platform/server/time.ts'
-import type { ResolvedAgent } from '#features/agents/server/index.ts'
+import { hostsText, type ResolvedAgent } from '#features/agents/server/index.ts'
 import type { AuditEntry, AuditTarget } from '#features/audit/server/index.ts'
 import { NeedsApprover } from '#features/change-requests/server/index.ts'
 import type { Fingerprint, StoredPeripheral } from '#features/devices/server/index.ts'
@@ -206,7 +206,7 @@ export const createApprovals = (
       const what =
         rules.length === 1
           ? `${rules[0]?.vid}:${rules[0]?.pid} on ${agents[0]?.hostIdentifier}`
-          : `${rules.length} devices on ${agentIds.length} ${agentIds.length === 1 ? 'host' : 'hosts'}`
+          : `${rules.length} devices on ${hostsText(agentIds.length)}`
       const allowed = rules.some((r) => r.override_attack_tool)
         ? 'peripheral.attackToolApproved'
         : 'peripheral.approved'
@@ -349,7 +349,7 @@ export const createApprovals = (
       const names = [...(await store.hostNames(tx, agentIds))]
       const done = await write(tx, actor, {
         ...(await replacedBy(tx, all)),
-        summary: `Approved all devices attached to ${agentIds.length} ${agentIds.length === 1 ? 'host' : 'hosts'}`,
+        summary: `Approved all devices attached to ${hostsText(agentIds.length)}`,
         ...{ action: 'peripheral.allApproved', details: `${all.length} devices`, approved },
         facts: {
           count: all.length,

@@ -2,6 +2,7 @@ import { type PolicySettings, settingLabel } from '@portcullis/contract'
 import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { assertFresh } from '@portcullis/platform/server/http/fresh.ts'
+import { hostsText } from '#features/agents/server/index.ts'
 import { createOptionGate } from './option-gate.ts'
 import type { PolicyContext } from './policy.context.ts'
 import type { PolicyRead } from './policy.read.ts'
@@ -13,8 +14,6 @@ interface SettingsChange {
   /** The settings when the request was filed; absent in requests of older servers. */
   before?: PolicySettings
 }
-
-const hostsText = (n: number): string => `${n} ${n === 1 ? 'host' : 'hosts'}`
 
 /** Returns the settings in the form that an approver reads. */
 const textsOf = ({ twoPersonHosts, grantMaxHours, commandHours, contact }: PolicySettings): [string, string][] => [
@@ -34,7 +33,7 @@ export const createPolicyOverview = (context: PolicyContext, read: PolicyRead) =
     const { twoPersonHosts } = await settings.read(db)
     if (twoPersonHosts === null)
       return { hosts: null, explanation: 'Turned off. One person can free or delete any number of hosts.' }
-    const hosts = `${twoPersonHosts} ${twoPersonHosts === 1 ? 'host' : 'hosts'}`
+    const hosts = hostsText(twoPersonHosts)
     const until = await changeRequests.liftedUntil()
     if (until !== null)
       return {

@@ -1,5 +1,4 @@
-import type { AgentDetail, policyApprovals, QueryOf } from '@portcullis/contract'
-import { ruleList } from '@portcullis/contract'
+import { type AgentDetail, type policyApprovals, type QueryOf, ruleList } from '@portcullis/contract'
 import { sourcesSql, waitingSources } from '@portcullis/domain'
 import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import { raw, type SqlFragment, sql } from '@portcullis/platform/server/db/sql.ts'

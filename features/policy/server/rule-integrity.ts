@@ -7,8 +7,15 @@ import type { RuleSeal } from '@portcullis/platform/server/key-file.ts'
 import type { Secret } from '@portcullis/platform/server/secret.ts'
 import { createYielder } from '@portcullis/platform/server/yielder.ts'
 import type { PolicyBaseContext } from './context.ts'
-import type { Difference, Member, SealedRow, SetRow, StoredSum, UnsealedFacts } from './rule-integrity.store.ts'
-import { createRuleIntegrityStore } from './rule-integrity.store.ts'
+import {
+  createRuleIntegrityStore,
+  type Difference,
+  type Member,
+  type SealedRow,
+  type SetRow,
+  type StoredSum,
+  type UnsealedFacts,
+} from './rule-integrity.store.ts'
 import type { Seals } from './seal.ts'
 
 /** `unsealed`: no server has sealed the set yet. `broken`: rows, or the seal, were changed in the database. */

@@ -1,3 +1,4 @@
+import { hostsText } from '#features/agents/server/index.ts'
 import type { MeasuredChange } from './newly-allowed.read.ts'
 import { inBrackets, namesSerial } from './policy.rules.ts'
 import type { RuleRow } from './policy.store.ts'
@@ -91,7 +92,7 @@ export const linesOfChange = (change: MeasuredChange, names: HostNames): string[
 
 /** Describes where a change newly allows devices. */
 export const reachOf = (hosts: number, isForLaterHosts: boolean): string => {
-  const present = `${hosts} ${hosts === 1 ? 'host' : 'hosts'}`
+  const present = hostsText(hosts)
   if (!isForLaterHosts) return present
   return hosts === 0 ? 'hosts that enrol later; no host is enrolled yet' : `${present}, and on hosts that enrol later`
 }

@@ -3,6 +3,7 @@ import { AppError } from '@portcullis/platform/server/app-error.ts'
 import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { fold } from '@portcullis/platform/server/list/columns.ts'
+import { hostsText } from '#features/agents/server/index.ts'
 import { NeedsApprover } from '#features/change-requests/server/index.ts'
 import type { HostTagChange, TagGate, TagOrder } from '#features/tags/server/index.ts'
 import type { PolicyContext } from './policy.context.ts'
@@ -16,8 +17,6 @@ interface CarriedOrder {
   changes: readonly HostTagChange[]
   hosts: number
 }
-
-const hostsText = (n: number): string => `${n} ${n === 1 ? 'host' : 'hosts'}`
 
 const listed = (names: readonly string[]): string =>
   `${names.length === 1 ? 'tag' : 'tags'} ${names.slice(0, 5).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}`

@@ -1,6 +1,5 @@
 import type { WorksAgain } from '@portcullis/contract'
-
-const hostsText = (n: number): string => `${n} ${n === 1 ? 'host' : 'hosts'}`
+import { hostsText } from '#features/agents/server/index.ts'
 
 /** Lists the blocked devices that will work again, as lines of a request; attack tools come first. */
 export const worksAgainLines = ({ agents, peripherals, attackTools }: WorksAgain): string[] => {

@@ -1,8 +1,17 @@
 import { cleanText } from '@portcullis/domain'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
 import { NacFault } from './fault.ts'
-import { exchange, isWebPage, type PeerAddress, type PeerAnswer, type PeerRequest } from './peer.ts'
-import type { Traffic } from './traffic.ts'
+import {
+  exchange,
+  isWebPage,
+  type Json,
+  objectOf,
+  type PeerAddress,
+  type PeerAnswer,
+  type PeerRequest,
+  textOf,
+} from './peer.ts'
+import type { Manner, Traffic } from './traffic.ts'
 import { escapeXml, readXml, xmlText } from './xml.ts'
 
 export interface CactConfig extends PeerAddress {
@@ -27,27 +36,15 @@ export interface CactToken {
   until: number
 }
 
-export interface CactDeps {
+export interface CactOptions extends Manner {
   config: CactConfig
   traffic: Traffic
   clock: Clock
-  signal?: AbortSignal
-  /** Called before each request; throws if this server must stop. */
-  before?(): Promise<void>
   token: { current: CactToken | null }
-  /** A connection test by a person: ignores a pause after failures. */
-  isTest?: boolean
-  /** A live view for a person: quarantines have priority. */
-  isLive?: boolean
 }
 
 /** Tokens are valid for five minutes; the last minute is not used. */
 const tokenMs = 4 * 60_000
-
-type Json = Readonly<Record<string, unknown>>
-const objectOf = (value: unknown): Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {}
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 /** Returns the text of an error: CODE and MESSAGE of Data Exchange, or the message of the Web API. */
 const errorText = ({ text }: PeerAnswer): string => {
@@ -62,7 +59,7 @@ const errorText = ({ text }: PeerAnswer): string => {
 }
 
 /** Client for Forescout CounterACT: reads by the Web API (HAL JSON), writes by Data Exchange (XML). */
-export const createCact = ({ config, traffic, clock, signal, before, token, isTest, isLive }: CactDeps) => {
+export const createCact = ({ config, traffic, clock, signal, before, token, isTest, isLive }: CactOptions) => {
   const where = config.url.host
 
   const manner = { signal, isTest, isLive }

@@ -1,7 +1,16 @@
 import { cleanText } from '@portcullis/domain'
 import { NacFault } from './fault.ts'
-import { exchange, isWebPage, type PeerAddress, type PeerAnswer, type PeerRequest } from './peer.ts'
-import type { Traffic } from './traffic.ts'
+import {
+  exchange,
+  isWebPage,
+  type Json,
+  objectOf,
+  type PeerAddress,
+  type PeerAnswer,
+  type PeerRequest,
+  textOf,
+} from './peer.ts'
+import type { Manner, Traffic } from './traffic.ts'
 import { readXml, xmlText } from './xml.ts'
 
 export interface IseConfig extends PeerAddress {
@@ -35,24 +44,13 @@ export interface AncKnowledge {
 }
 export const nothingKnown = (): AncKnowledge => ({ macs: new Map(), reading: new Map() })
 
-export interface IseDeps {
+export interface IseOptions extends Manner {
   config: IseConfig
   traffic: Traffic
-  signal?: AbortSignal
-  /** Called before each request; throws if this server must stop. */
-  before?(): Promise<void>
   /** Known ANC endpoints, shared by clients. */
   known: AncKnowledge
-  /** A connection test by a person: ignores a pause after failures. */
-  isTest?: boolean
-  /** A live view for a person: quarantines have priority. */
-  isLive?: boolean
 }
 
-type Json = Readonly<Record<string, unknown>>
-const objectOf = (value: unknown): Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {}
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
 /** Returns the text of an ERS error: `ERSResponse` as JSON, or as XML although JSON was requested. */
@@ -77,7 +75,7 @@ const maxPages = 200
 const tokenMs = 50_000
 
 /** Client for Cisco ISE: ERS (JSON) and the monitoring node (XML). */
-export const createIse = ({ config, traffic, signal, before, known, isTest, isLive }: IseDeps) => {
+export const createIse = ({ config, traffic, signal, before, known, isTest, isLive }: IseOptions) => {
   const where = config.url.host
   const authorization = `Basic ${Buffer.from(`${config.user}:${config.password}`).toString('base64')}`
   const json = { accept: 'application/json', 'content-type': 'application/json', authorization }

@@ -79,3 +79,8 @@ const faultOf = (error: Error & { code?: string }, where: string, isAborted: boo
       return connectionFault(error, where)
   }
 }
+
+export type Json = Readonly<Record<string, unknown>>
+export const objectOf = (value: unknown): Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {}
+export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')

@@ -13,8 +13,7 @@ import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { isId, newId } from '@portcullis/platform/server/ids.ts'
 import type { NewEvent, OtherEventKind } from '#features/events/server/index.ts'
 import type { QuarantineContext } from './context.ts'
-import type { HostRow, NewStep, QuarantineRow } from './nac.store.ts'
-import { createNacStore } from './nac.store.ts'
+import { createNacStore, type HostRow, type NewStep, type QuarantineRow } from './nac.store.ts'
 import type { Systems } from './systems.ts'
 
 /** Bus topic: a quarantine is due. */

@@ -5,21 +5,13 @@ import { type CactToken, createCact } from './cact.client.ts'
 import type { QuarantineContext } from './context.ts'
 import { NacFault } from './fault.ts'
 import { createIse, nothingKnown } from './ise.client.ts'
-import { createTraffic } from './traffic.ts'
+import { createTraffic, type Manner } from './traffic.ts'
 
 /** Data that a quarantine writes to the other system. */
 export interface Note {
   state: 'quarantined' | 'cleared'
   reason: string
   until: string
-}
-
-/** Options for the requests of one task. */
-export interface Manner {
-  signal?: AbortSignal
-  before?(): Promise<void>
-  isTest?: boolean
-  isLive?: boolean
 }
 
 /** A system that quarantines by MAC address (`AA:BB:CC:DD:EE:FF`). */

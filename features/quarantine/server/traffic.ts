@@ -16,6 +16,12 @@ export interface TrafficManner {
   isLive?: boolean | undefined
 }
 
+/** How a client makes its requests. */
+export interface Manner extends TrafficManner {
+  /** Called before each request; throws if this server must stop. */
+  before?(): Promise<void>
+}
+
 export type Traffic = ReturnType<typeof createTraffic>
 
 /** Limits the rate of requests to a system, and pauses while it is down. One per system and process. */

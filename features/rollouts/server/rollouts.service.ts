@@ -15,6 +15,7 @@ import { AppError, invalid, notFound } from '@portcullis/platform/server/app-err
 import { isPgError, type Tx } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { isId, newId } from '@portcullis/platform/server/ids.ts'
+import { hostsText } from '#features/agents/server/index.ts'
 import type { PublishedBuild } from '#features/builds/server/index.ts'
 import { memberLines } from '#features/change-requests/server/index.ts'
 import { createAdvance, positionOf, predictArming } from './advance.ts'
@@ -69,8 +70,6 @@ const buildLabels = {
   rotations: 'rotations of the release key',
   architecture: 'architecture',
 }
-
-const hostsText = (n: number): string => `${n} ${n === 1 ? 'host' : 'hosts'}`
 
 type Input = BodyOf<typeof startRollout>
 

@@ -16,7 +16,8 @@ export interface UnreadLimits {
  * Returns the limits for a machine. The kernel drops segments of all connections once theirs take about 9 % of its memory,
  * and needs up to twice the bytes of their data.
  */
-export const affordableUnread = (memory = process.constrainedMemory() || totalmem()): UnreadLimits => {
+export const affordableUnread = (): UnreadLimits => {
+  const memory = process.constrainedMemory() || totalmem()
   const total = Math.max(64 * mebibyte, Math.min(memory, totalmem()) / 32)
   return { total, owner: total / 4 }
 }

@@ -16,8 +16,6 @@ export interface CounterActOptions {
   /** Properties defined in the CounterACT console. */
   properties?: readonly string[]
   tokenStyle?: 'bare' | 'bearer'
-  /** Validity of a token in milliseconds. */
-  tokenMs?: number
   /** Treats every requested MAC address as known. */
   seesAll?: boolean
   port?: number
@@ -45,7 +43,6 @@ export const startCounterAct = async (options: CounterActOptions) => {
   const dexAccount = options.dexAccount ?? 'dex@portcullis'
   const dexPassword = options.dexPassword ?? 'Dex-Passw0rd'
   const properties = new Set(options.properties ?? ['portcullis_state'])
-  const tokenMs = options.tokenMs ?? 300_000
   const hosts: Host[] = []
   const changes: { type: 'update' | 'delete'; ip: string; property: string; value: string }[] = []
   const key = randomBytes(32)
@@ -67,7 +64,7 @@ export const startCounterAct = async (options: CounterActOptions) => {
       return failure(401, 'Unauthorized', 'Authentication Failed')
     const unsigned = `${base64url('{"alg":"HS256"}')}.${base64url(JSON.stringify({ sub: user, jti: randomBytes(6).toString('hex') }))}`
     const token = `${unsigned}.${createHmac('sha256', key).update(unsigned).digest('base64url')}`
-    tokens.set(token, seen.at + tokenMs)
+    tokens.set(token, seen.at + 300_000)
     return { status: 200, type: 'text/plain;charset=UTF-8', body: token }
   }
 

@@ -3,8 +3,7 @@ import type { ConfigName } from '@portcullis/contract'
 import { cleanText } from '@portcullis/domain'
 import type { ResolveDestination } from '@portcullis/platform/server/destinations.ts'
 import { createTransport, type Transporter } from 'nodemailer'
-import type { GroupValues } from '#features/settings/server/index.ts'
-import { certificatesOf } from '#features/settings/server/index.ts'
+import { certificatesOf, type GroupValues } from '#features/settings/server/index.ts'
 
 /** A setting of the mail server, or the recipient of a test. */
 export type MailField = ConfigName<'smtp'> | 'SMTP_TEST_RECIPIENT'

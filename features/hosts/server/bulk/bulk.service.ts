@@ -7,7 +7,7 @@ import { type Actor, permissionSetOf } from '@portcullis/platform/server/http/ac
 import { assertFresh } from '@portcullis/platform/server/http/fresh.ts'
 import { isId } from '@portcullis/platform/server/ids.ts'
 import { compileList } from '@portcullis/platform/server/list/compile.ts'
-import { agentsList } from '#features/agents/server/index.ts'
+import { agentsList, hostsText } from '#features/agents/server/index.ts'
 import { NeedsApprover } from '#features/change-requests/server/index.ts'
 import type { JobRun } from '#features/jobs/server/index.ts'
 import type { AttachedDevice, Change } from '#features/policy/server/index.ts'
@@ -92,8 +92,6 @@ const refusalsOf = (refused: ReadonlyMap<string, WindowsRefusal>) =>
     agents: all.length,
     code,
   }))
-
-const hostsText = (n: number): string => `${n} ${n === 1 ? 'host' : 'hosts'}`
 
 export type Bulk = ReturnType<typeof createBulk>
 

@@ -3,6 +3,7 @@ import { mustExist, revertText } from '@portcullis/domain'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
 import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
+import { hostsText } from '#features/agents/server/index.ts'
 import type { ChangeRequestsApi } from '#features/change-requests/server/index.ts'
 import { type AttachedDevice, attachedLine, worksAgainLines } from '#features/policy/server/index.ts'
 import type { Build, Builds } from './possible.ts'
@@ -61,8 +62,6 @@ const verbs: Readonly<Record<Exclude<BulkRelease['action'], 'tag' | 'untag'>, st
   delete: 'Delete',
   approveAll: 'Approve the devices attached to',
 }
-
-const hostsText = (n: number): string => `${n} ${n === 1 ? 'host' : 'hosts'}`
 
 const bulkTitle = ({ action, uuids, hashtags = [] }: BulkRelease): string => {
   const tags = `${hashtags.length === 1 ? 'tag' : 'tags'} ${hashtags.join(', ')}`

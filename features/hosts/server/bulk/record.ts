@@ -3,6 +3,7 @@ import type { BulkAction } from '@portcullis/contract'
 import { revertText } from '@portcullis/domain'
 import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
+import { hostsText } from '#features/agents/server/index.ts'
 import type { Audit, AuditTarget } from '#features/audit/server/index.ts'
 import { actionTitles } from './possible.ts'
 
@@ -76,7 +77,7 @@ export const recordJob = async (
     .digest('hex')
   await audit.write(tx, actor, {
     action: 'bulk.ordered',
-    entity: `${uuids.length} ${uuids.length === 1 ? 'host' : 'hosts'}`,
+    entity: hostsText(uuids.length),
     details: `${actionTitles[action]}${revertText(revertMinutes)}, job ${jobId}, ${selection}, SHA-256 of the host ids ${digest}${reason === '' ? '' : `, reason: ${reason}`}`,
     variant: action,
     count: uuids.length,

@@ -4,8 +4,7 @@ import { type Actor, systemActor } from '@portcullis/platform/server/http/actor.
 import { assertFresh } from '@portcullis/platform/server/http/fresh.ts'
 import type { AccountsContext } from './accounts.context.ts'
 import { nameKey } from './accounts.rules.ts'
-import type { AccountRow } from './accounts.store.ts'
-import { createAccountsStore } from './accounts.store.ts'
+import { type AccountRow, createAccountsStore } from './accounts.store.ts'
 import type { Mfa } from './mfa.service.ts'
 import { createSessionsStore } from './sessions.store.ts'
 

@@ -6,8 +6,7 @@ import { isId, newId } from '@portcullis/platform/server/ids.ts'
 import type { AccountsContext } from './accounts.context.ts'
 import type { AccountRow } from './accounts.store.ts'
 import type { ExternalService } from './external.service.ts'
-import type { SessionRow } from './sessions.store.ts'
-import { createSessionsStore } from './sessions.store.ts'
+import { createSessionsStore, type SessionRow } from './sessions.store.ts'
 
 const ticketMs = 60_000
 

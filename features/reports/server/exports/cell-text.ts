@@ -72,10 +72,9 @@ const readableEventSql = (cell: string): string =>
   eventTextForms.reduce((text, [pattern, form]) => `regexp_replace(${text}, ${quoted(pattern)}, ${quoted(form)})`, cell)
 
 /**
- * Returns SQL that formats a cell like `readableText`. The arguments are expressions from our own source; `other` is the
- * cell if its value has no label.
+ * Returns SQL that formats a cell like `readableText`. `cell` is an expression from our own source.
  */
-export const readableSql = ({ form, labels }: CellFormat, cell: string, other = `${cell}::text`): string => {
+export const readableSql = ({ form, labels }: CellFormat, cell: string): string => {
   switch (form) {
     case 'zoneless':
       return `${cell} || 'Z'`
@@ -99,7 +98,7 @@ export const readableSql = ({ form, labels }: CellFormat, cell: string, other = 
     case 'code':
       return `case ${cell}::text ${Object.entries(labels)
         .map(([value, label]) => `when ${quoted(value)} then ${quoted(label)}`)
-        .join(' ')} else ${other} end`
+        .join(' ')} else ${cell}::text end`
     default:
       return cell
   }

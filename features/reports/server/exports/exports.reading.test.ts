@@ -1,7 +1,6 @@
 // Invariant: A stalled reader of an export waits in the database.
 
-import type { IncomingMessage } from 'node:http'
-import { request } from 'node:http'
+import { type IncomingMessage, request } from 'node:http'
 import {
   agentExportFile,
   exportAgentCsv,

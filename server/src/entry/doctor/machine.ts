@@ -31,11 +31,11 @@ const limitOf = (text: string): number => {
  * Checks the limit of open files. Each wake socket of a host and each open page uses one; Node raises the soft limit to
  * the hard one. `pid`: process id of the server.
  */
-export const fileDescriptors = (pid: number | null, read = (file: string) => readFileSync(file, 'utf8')): Finding => {
+export const fileDescriptors = (pid: number | null): Finding => {
   const name = 'open files'
   let limit: number
   try {
-    limit = limitOf(read(`/proc/${pid ?? 'self'}/limits`))
+    limit = limitOf(readFileSync(`/proc/${pid ?? 'self'}/limits`, 'utf8'))
   } catch {
     return warning(name, 'cannot read the limit', 'Make sure that the server may open 65,536 files (LimitNOFILE).')
   }
