@@ -1,8 +1,6 @@
 import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 
-export type SessionsStore = ReturnType<typeof createSessionsStore>
-
 export interface SessionAgent {
   agent_id: string
   public_key: Buffer | null

@@ -35,8 +35,6 @@ export interface QuotaOptions {
 /** Quota of one worker process: 32 bodies of the largest size, then two per second. */
 export const workerQuota: QuotaOptions = { burst: 256 * 1024 * 1024, perSecond: 16 * 1024 * 1024 }
 
-export type Quota = ReturnType<typeof createQuota>
-
 /**
  * Creates the quota of each agent. A rogue agent can use up its own quota, but not the memory, the queue or the
  * database of others. For check-ins without changes, only the number of concurrent requests is limited.

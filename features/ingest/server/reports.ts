@@ -31,8 +31,6 @@ export interface CheckIn {
 
 type Outcomes = Map<string, Outcome | AppError>
 
-export type Reports = ReturnType<typeof createReports>
-
 /** Returns the devices of a report: those of its changes, then those of its inventory. */
 const reportsOf = (request: CheckInRequest): DeviceReport[] => [
   ...(request.changes ?? []).flatMap((c) => ('device' in c ? [c.device] : [])),

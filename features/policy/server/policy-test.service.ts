@@ -66,5 +66,3 @@ export const createPolicyTest = ({ longRead, predict, scopes }: PolicyContext, d
       run(selection, async (tx) => ({ rules: await drafts.rulesOf(tx, actor, draft) })),
   }
 }
-
-export type PolicyTest = ReturnType<typeof createPolicyTest>

@@ -8,8 +8,6 @@ import { type AccountRow, createAccountsStore } from './accounts.store.ts'
 import type { Mfa } from './mfa.service.ts'
 import { createSessionsStore } from './sessions.store.ts'
 
-export type SecondFactor = ReturnType<typeof createSecondFactor>
-
 const requirements = ['SECURITY_FACTOR_ADMINISTRATORS', 'SECURITY_FACTOR_MANAGERS', 'SECURITY_FACTOR_USERS'] as const
 
 /** Guards the requirement of a second factor, and recovers accounts on the server. */

@@ -57,8 +57,6 @@ const secondFactorDue = sql`case when a.auth_source = 'Local' and not a.mfa_enab
       when 10 then 'SECURITY_FACTOR_ADMINISTRATORS' when 20 then 'SECURITY_FACTOR_MANAGERS' else 'SECURITY_FACTOR_USERS' end)
   end`
 
-export type SessionsStore = ReturnType<typeof createSessionsStore>
-
 const apiTokens = sql`
   select t.token_id as credential_id, a.account_id, a.user_name, a.user_profile, t.user_profile as ceiling,
          a.is_enabled, a.must_change_password, a.token_version, t.last_used_at, t.expires_at,
