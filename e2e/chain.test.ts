@@ -15,6 +15,7 @@ import {
   temporaryDir,
   until,
 } from './harness.ts'
+import { serverDir } from './prepared.ts'
 
 /** Attaches a device to a host and checks all its effects, without simulated steps. */
 let server: RunningServer
@@ -46,7 +47,9 @@ let siem: Awaited<ReturnType<typeof startSyslogReceiver>>
 beforeAll(async () => {
   ;[webhook, siem] = await Promise.all([startWebhookReceiver(), startSyslogReceiver({ protocol: 'tcp' })])
   await new Promise<void>((resolve) => smtp.listen(0, '127.0.0.1', resolve))
-  server = await startServer(folder(), {
+  const dataDir = serverDir()
+  dirs.push(dataDir)
+  server = await startServer(dataDir, {
     PORTCULLIS_ADMIN_PASSWORD: adminPassword,
     PORTCULLIS_OUTBOUND_ALLOW: '127.0.0.0/8',
   })

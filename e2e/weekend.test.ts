@@ -16,6 +16,7 @@ import {
   temporaryDir,
   until,
 } from './harness.ts'
+import { serverDir } from './prepared.ts'
 
 const hour = 3_600_000
 const dirs: string[] = []
@@ -24,7 +25,7 @@ const folder = (): string => {
   dirs.push(dir)
   return dir
 }
-const [dataDir, stateDir] = [folder(), folder()]
+const [dataDir, stateDir] = [serverDir(), folder()]
 const tree = createTree([plainKeyboard()])
 const spoolFile = join(stateDir, 'spool.jsonl')
 let server: RunningServer
@@ -46,7 +47,7 @@ afterAll(async () => {
   await agent?.ended
   await server?.stop()
   await siem?.close()
-  for (const dir of [tree.dir, ...dirs]) remove(dir)
+  for (const dir of [tree.dir, dataDir, ...dirs]) remove(dir)
 })
 
 interface SpoolLine {
