@@ -1,5 +1,3 @@
-import { mustExist } from '@portcullis/domain'
-
 /** Pseudo-random numbers with a seed, so that a simulated fleet is the same at every start. */
 export interface Random {
   /** Returns a number in [0, 1). */
@@ -26,7 +24,8 @@ export const createRandom = (seed: number): Random => {
   }
   const pick = <T>(items: readonly T[]): T => {
     if (items.length === 0) throw new Error('there are no items to pick from')
-    return mustExist(items[Math.floor(next() * items.length)], 'an item')
+    // An item may be null.
+    return items[Math.floor(next() * items.length)] as T
   }
   return {
     next,
