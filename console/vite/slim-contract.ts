@@ -3,10 +3,17 @@ import type { Plugin } from 'vite'
 
 const contractName = '@portcullis/contract'
 const slimId = '\0slim-contract'
+const definitionName = 'virtual:list/'
+const definitionId = `\0${definitionName}`
 const fromRoot = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 const permissions = fromRoot('platform/contract/permissions.ts')
 const eventText = fromRoot('features/events/contract/event-text.ts')
-const lists = fromRoot('platform/contract/list.ts')
+/** Functions over definitions of lists, with their files. */
+const functionsOfLists: Readonly<Record<string, string>> = {
+  columnsOf: fromRoot('platform/contract/list.ts'),
+  filtersOf: fromRoot('platform/contract/list.ts'),
+  filterValueText: fromRoot('platform/contract/filter-text.ts'),
+}
 const auditActions = fromRoot('features/audit/contract/audit-actions.ts')
 /** The form data of the settings. They are loaded with the settings page, not with the first page. */
 const configItems = fromRoot('features/settings/contract/config-items.ts')
@@ -26,8 +33,12 @@ const isList = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && 'row' in value && 'filters' in value && 'table' in value
 /** A table needs the types, labels and forms of its columns; the rest of a definition is 30 % of its size. */
 const notOfTables = /^(description|required|file|pattern|m(ax|in)(Length|Items|imum)?)$/
-const ofTable = (key: string, value: unknown) => (notOfTables.test(key) ? undefined : value)
+/** A column or filter can have one of these names. Then its value is a schema. */
+const isSchema = (value: unknown): boolean => typeof value === 'object' && value !== null && 'type' in value
+const ofTable = (key: string, value: unknown) => (notOfTables.test(key) && !isSchema(value) ? undefined : value)
 const withoutSchema = (key: string, value: unknown) => (key === 'schema' ? undefined : value)
+
+const isDefinition = (name: string, value: unknown): boolean => name === 'reportTraits' || isList(value)
 
 const isPrimitive = (value: unknown) => ['string', 'number', 'boolean'].includes(typeof value)
 
@@ -50,11 +61,31 @@ export const slimContract = (): Plugin => ({
   enforce: 'pre',
   resolveId: (source) => {
     if (source === contractName) return slimId
+    if (source.startsWith(definitionName)) return { id: `\0${source}`, moduleSideEffects: false }
     return [configItems, auditActions].includes(source) ? { id: source, moduleSideEffects: false } : null
   },
-  async load(id) {
-    if (id !== slimId) return null
+  /** Imports definitions of lists on their own: they are loaded with their pages, not with the first page. */
+  async transform(code) {
+    if (!code.includes(contractName)) return null
     const contract: Record<string, unknown> = await import('@portcullis/contract')
+    const moduleOf = (name: string) =>
+      isDefinition(name, contract[name]) ? `${definitionName}${name}` : functionsOfLists[name]
+    return code.replace(/import \{([^}]+)\} from '@portcullis\/contract'/g, (_, names: string) => {
+      const { own = [], others = [] } = Object.groupBy(
+        names.split(',').map((name) => name.trim()),
+        (name) => (moduleOf(name) === undefined ? 'others' : 'own'),
+      )
+      const imports = own.map((name) => `import { ${name} } from ${JSON.stringify(moduleOf(name))}`)
+      return [...imports, `import { ${others.join(', ')} } from '${contractName}'`].join('; ')
+    })
+  },
+  async load(id) {
+    const contract: Record<string, unknown> = await import('@portcullis/contract')
+    if (id.startsWith(definitionId)) {
+      const name = id.slice(definitionId.length)
+      return `export const ${name} = ${JSON.stringify(contract[name], isList(contract[name]) ? ofTable : withoutSchema)}`
+    }
+    if (id !== slimId) return null
     const own = new Set(
       Object.keys({
         ...(await import('@portcullis/platform/contract/errors.ts')),
@@ -62,13 +93,11 @@ export const slimContract = (): Plugin => ({
         ...(await import('@portcullis/features/settings/contract/config-items.ts')),
         ...(await import('@portcullis/features/events/contract/event-text.ts')),
         ...(await import('@portcullis/features/audit/contract/audit-actions.ts')),
-        ...(await import('@portcullis/platform/contract/list.ts')),
       }),
     )
     const operations = Object.entries(contract).flatMap(([name, value]) => {
-      if (own.has(name)) return []
+      if (own.has(name) || isDefinition(name, value)) return []
       if (isPrimitive(value) || isPlainTable(value)) return [`export const ${name} = ${JSON.stringify(value)}`]
-      if (isList(value)) return [`export const ${name} = ${JSON.stringify(value, ofTable)}`]
       if (!isOperation(value)) return []
       const { id: operationId, method, path, permission, upload } = value
       return [
@@ -78,20 +107,18 @@ export const slimContract = (): Plugin => ({
     const { errorTable } = await import('@portcullis/platform/contract/errors.ts')
     // The server sends the detail, and only the reference has the cause.
     const errors = Object.entries(errorTable).map(([code, { status, title, cure }]) => [code, { status, title, cure }])
-    const { alertCatalogue, eventCatalogue, reportTraits } = await import('@portcullis/contract')
+    const { alertCatalogue, eventCatalogue } = await import('@portcullis/contract')
     // Only mails, the SIEM and the guide read the rest of a definition.
     const alerts = Object.entries(alertCatalogue).map(([kind, { title, steps }]) => [kind, { kind, title, steps }])
     const events = Object.entries(eventCatalogue).map(([kind, { name }]) => [kind, { name }])
     return [
       `export const alertCatalogue = ${JSON.stringify(Object.fromEntries(alerts))}`,
       `export const eventCatalogue = ${JSON.stringify(Object.fromEntries(events))}`,
-      `export const reportTraits = ${JSON.stringify(reportTraits, withoutSchema)}`,
       `export const errorTable = ${JSON.stringify(Object.fromEntries(errors))}`,
       `export * from ${JSON.stringify(permissions)}`,
       `export * from ${JSON.stringify(configItems)}`,
       `export * from ${JSON.stringify(eventText)}`,
       `export * from ${JSON.stringify(auditActions)}`,
-      `export * from ${JSON.stringify(lists)}`,
       ...operations,
     ].join('\n')
   },
