@@ -96,19 +96,19 @@ const services = {
   work: createWork({ clock: systemClock, save: () => undefined }),
 } as unknown as Services
 
+const filter = (name: string, label: string, kind: Filter['kind'], labels: Filter['labels'] = {}): Filter => ({
+  name,
+  label,
+  kind,
+  labels,
+  values: Object.keys(labels),
+  isSingle: false,
+})
 const filters = [
-  { name: 'name', label: 'Name', kind: 'text' },
-  {
-    name: 'state',
-    label: 'State',
-    kind: 'choice',
-    options: [
-      { value: 'on', label: 'On' },
-      { value: 'off', label: 'Off' },
-    ],
-  },
-  { name: 'present', label: 'Present', kind: 'yesNo' },
-] as const satisfies readonly Filter[]
+  filter('name', 'Name', 'text'),
+  filter('state', 'State', 'enum', { on: 'On', off: 'Off' }),
+  filter('present', 'Present', 'boolean'),
+]
 const spec: ViewSpec = {
   filters: filters.map(({ name }) => name),
   defaultSort: 'name_asc',

@@ -15,11 +15,11 @@ const anyOf = (value: string, labelOf: (part: string) => string = (part) => part
 const instantText = (value: string): string =>
   value.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::\d\d(?:\.\d+)?)?Z$/, '$1 $2 UTC')
 
-const periodText = (value: string): string => {
+const periodText = (value: string, before: string): string => {
   const [from = '', to] = value.split('..')
   if (to === undefined) return instantText(value)
   if (to === '') return `since ${instantText(from)}`
-  return from === '' ? `until ${instantText(to)}` : `from ${instantText(from)} to ${instantText(to)}`
+  return from === '' ? `until ${instantText(to)}` : `${before}${instantText(from)} to ${instantText(to)}`
 }
 
 const numberText = (value: string, labels: ListFilter['labels']): string => {
@@ -34,7 +34,11 @@ const numberText = (value: string, labels: ListFilter['labels']): string => {
 type Described = Pick<ListFilter, 'kind' | 'values' | 'labels'>
 
 /** Describes the value of a filter for people: `Armed or Free`, `since 2031-05-04`. */
-export const filterValueText = ({ kind, values, labels }: Described, value: string): string => {
+export const filterValueText = (
+  { kind, values, labels }: Described,
+  value: string,
+  words = { yes: 'yes', no: 'no', from: 'from ' },
+): string => {
   switch (kind) {
     case 'enum':
       return anyOf(value, (part) => {
@@ -42,13 +46,13 @@ export const filterValueText = ({ kind, values, labels }: Described, value: stri
         return labels[known] ?? known
       })
     case 'boolean':
-      return value.toLowerCase() === 'true' ? 'yes' : 'no'
+      return value.toLowerCase() === 'true' ? words.yes : words.no
     case 'number':
       return numberText(value, labels)
     case 'tags':
       return anyOf(value)
     case 'time':
-      return periodText(value)
+      return periodText(value, words.from)
     case 'instant':
       return instantText(value)
     case 'id':

@@ -1,24 +1,24 @@
 import type {
   agentList,
+  alertList,
+  approvalList,
   auditList,
+  commandList,
   connectionStatusList,
+  deliveryList,
   eventList,
   grantList,
+  healthChangeList,
   modelList,
   OfferedFilter,
   peripheralList,
+  quarantineList,
+  reportRunList,
   ruleList,
 } from '@portcullis/contract'
 import { identityConfirmedPage } from '@portcullis/contract'
-import type { riskFilters } from '@portcullis/features/alerts/console/inbox/notices.view.ts'
-import type { commandFilters } from '@portcullis/features/commands/console/commands.view.tsx'
-import type { deliveryFilters } from '@portcullis/features/deliveries/console/deliveries.view.tsx'
-import type { changeFilters } from '@portcullis/features/health/console/history.view.tsx'
-import type { approvalFilters } from '@portcullis/features/policy/console/approvals/approvals.view.ts'
-import type { quarantineFilters } from '@portcullis/features/quarantine/console/quarantines.view.tsx'
-import type { runFilters } from '@portcullis/features/reports/console/runs.view.tsx'
 import type { ScheduleName } from '@portcullis/platform/console/lib/schedule-address.ts'
-import { choiceSearch, listSearch, type NamesOf, textSearch } from '@portcullis/platform/console/lib/search.ts'
+import { choiceSearch, listSearch, textSearch } from '@portcullis/platform/console/lib/search.ts'
 import type { DraftName } from '@portcullis/platform/console/ui/policy/rule-draft.ts'
 import { createRootRoute, createRoute, redirect } from '@tanstack/react-router'
 import type { ComponentType } from 'react'
@@ -117,7 +117,7 @@ const agentless = createRoute({
 const quarantines = createRoute({
   getParentRoute: () => inside,
   path: '/quarantines',
-  validateSearch: listSearch<NamesOf<typeof quarantineFilters>>(),
+  validateSearch: listSearch<OfferedFilter<typeof quarantineList>>(),
   staticData: { page: (): Page => import('@portcullis/features/quarantine/console/QuarantinesPage.tsx') },
 })
 const peripherals = createRoute({
@@ -164,13 +164,13 @@ const rollout = createRoute({
 const commands = createRoute({
   getParentRoute: () => inside,
   path: '/commands',
-  validateSearch: listSearch<NamesOf<typeof commandFilters>>(),
+  validateSearch: listSearch<OfferedFilter<typeof commandList>>(),
   staticData: { page: (): Page => import('@portcullis/features/commands/console/CommandsPage.tsx') },
 })
 const approvals = createRoute({
   getParentRoute: () => inside,
   path: '/approvals',
-  validateSearch: listSearch<NamesOf<typeof approvalFilters>>(),
+  validateSearch: listSearch<OfferedFilter<typeof approvalList>>(),
   staticData: { page: (): Page => import('@portcullis/features/policy/console/approvals/ApprovalsPage.tsx') },
 })
 const rules = createRoute({
@@ -216,7 +216,7 @@ const reports = createRoute({
 const reportHistory = createRoute({
   getParentRoute: () => inside,
   path: '/reports/history',
-  validateSearch: listSearch<NamesOf<typeof runFilters> | 'run'>(),
+  validateSearch: listSearch<OfferedFilter<typeof reportRunList> | 'run'>(),
   staticData: { page: (): Page => import('@portcullis/features/reports/console/HistoryPage.tsx') },
 })
 const report = createRoute({
@@ -239,7 +239,7 @@ const event = createRoute({
 const notices = createRoute({
   getParentRoute: () => inside,
   path: '/notices',
-  validateSearch: listSearch<NamesOf<typeof riskFilters>>(),
+  validateSearch: listSearch<OfferedFilter<typeof alertList>>(),
   staticData: { page: (): Page => import('@portcullis/features/alerts/console/inbox/NoticesPage.tsx') },
 })
 const settingsStart = createRoute({
@@ -306,7 +306,7 @@ const health = createRoute({
 const healthHistory = createRoute({
   getParentRoute: () => settings,
   path: '/health/history',
-  validateSearch: listSearch<NamesOf<typeof changeFilters>>(),
+  validateSearch: listSearch<OfferedFilter<typeof healthChangeList>>(),
   staticData: { page: (): Page => import('@portcullis/features/health/console/HealthHistoryPage.tsx') },
 })
 const audit = createRoute({
@@ -318,7 +318,7 @@ const audit = createRoute({
 const deliveries = createRoute({
   getParentRoute: () => settings,
   path: '/deliveries',
-  validateSearch: listSearch<NamesOf<typeof deliveryFilters>>(),
+  validateSearch: listSearch<OfferedFilter<typeof deliveryList>>(),
   staticData: { page: (): Page => import('@portcullis/features/deliveries/console/DeliveriesPage.tsx') },
 })
 const notifications = createRoute({

@@ -9,6 +9,7 @@ const tag = 'Notification'
 /** Channels of a notification group. */
 export const channels = ['email', 'webhook', 'syslog'] as const
 export type Channel = (typeof channels)[number]
+export const channelLabels: Readonly<Record<Channel, string>> = { email: 'Email', webhook: 'Webhook', syslog: 'Syslog' }
 
 /** Formats of messages to a SIEM. docs/guide/siem.md has the mapping. */
 export const syslogFormats = ['rfc5424', 'cef', 'ocsf'] as const

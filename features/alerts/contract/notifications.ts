@@ -1,8 +1,10 @@
+import { type FilterKind, labelledFilter } from '@portcullis/platform/contract/filters.ts'
+import { list } from '@portcullis/platform/contract/list.ts'
 import { apiPrefix, closed, operation, paging, utcTime } from '@portcullis/platform/contract/operation.ts'
 import { type Static, type TSchema, Type } from 'typebox'
 import { severityNames } from '#features/audit/contract/audit.ts'
 import { healthStatuses } from '#features/health/contract/health.ts'
-import { alertKinds } from './alert-catalogue.ts'
+import { alertCatalogue, alertKinds } from './alert-catalogue.ts'
 
 const base = `${apiPrefix}/systemNotification`
 const tag = 'Notification'
@@ -10,12 +12,19 @@ const tag = 'Notification'
 /** Types of the object in `entityId`: a host, a model, many hosts, or an account or its API token. */
 export const alertEntities = ['Agent', 'Model', 'Many', 'Account'] as const
 export type AlertEntity = (typeof alertEntities)[number]
+const entityLabels: Readonly<Record<AlertEntity, string>> = {
+  Agent: 'A host',
+  Model: 'A model',
+  Many: 'Multiple',
+  Account: 'Account or API token',
+}
+const kindLabels = Object.fromEntries(alertKinds.map((kind) => [kind, alertCatalogue[kind].title]))
 
 const noticeId = Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'ID of the alert.' })
 
 const riskMembers = {
   id: noticeId,
-  kind: Type.Enum(alertKinds, { description: 'Kind of the alert.' }),
+  kind: Type.Enum(alertKinds, { 'x-label': 'Type', 'x-labels': kindLabels, description: 'Kind of the alert.' }),
   title: Type.String({ maxLength: 4096, description: 'Summary with the names that hosts and devices report.' }),
   description: Type.String({ maxLength: 16_384, description: 'Newest event of the alert.' }),
   severity: Type.Integer({
@@ -23,17 +32,25 @@ const riskMembers = {
     maximum: 7,
     description: 'Syslog severity of the most severe event in the alert.',
   }),
-  severityString: Type.Enum(severityNames),
+  severityString: Type.Enum(severityNames, { 'x-label': 'Severity' }),
   creationTime: utcTime('Time of the first event.'),
   lastTime: utcTime('Time of the newest event.'),
   count: Type.Integer({ minimum: 1, description: 'Number of events in the alert.' }),
   isRead: Type.Boolean({
+    'x-label': 'Read',
     description: 'True if the calling account has read the alert. A new event makes it unread again.',
   }),
-  isPinned: Type.Boolean({ description: 'True if the calling account has pinned the alert.' }),
-  isDismissed: Type.Boolean({ description: 'True if the alert is dismissed for all accounts.' }),
-  entityType: Type.Enum(alertEntities),
+  isPinned: Type.Boolean({
+    'x-label': 'Pinned',
+    description: 'True if the calling account has pinned the alert.',
+  }),
+  isDismissed: Type.Boolean({
+    'x-label': 'Dismissed',
+    description: 'True if the alert is dismissed for all accounts.',
+  }),
+  entityType: Type.Enum(alertEntities, { 'x-label': 'Concerns', 'x-labels': entityLabels }),
   entityId: Type.String({
+    'x-label': 'ID of host or model',
     maxLength: 2048,
     description: 'UUID of the host, or `VID:PID` of the model. Empty for many hosts and for accounts.',
   }),
@@ -140,29 +157,49 @@ export const countNotices = operation({
 })
 export type NoticeCounts = Static<typeof countNotices.response>
 
-/** Filters of risk alerts, by the names of their fields. */
-export const riskFilters = {
-  id: 'exact value',
-  kind: 'one or more values, separated by commas',
-  title: 'contains this text',
-  description: 'contains this text',
-  severity: 'a number, `>=n` or `<=n`',
-  severityString: 'one or more values, separated by commas',
-  isRead: 'true or false',
-  isPinned: 'true or false',
-  isDismissed: 'true or false. Default: false',
-  entityType: 'one or more values, separated by commas',
-  entityId: 'contains this text',
-  link: 'contains this text',
-  count: 'a number, `>=n` or `<=n`',
-  creationTime: 'a time, a date, or from..to with either end open',
-  lastTime: 'a time, a date, or from..to with either end open',
-  fromDate: '`lastTime` is at or after this time',
-  toDate: '`lastTime` is at or before this time',
-  host: 'UUID of a host of the alert, or a part of its name',
-  search: 'title, description or the name of a host contains this text',
-} as const
-export type RiskFilter = keyof typeof riskFilters
+const filterText = (description: string) => Type.String({ maxLength: 1_024, description })
+const filter = (kind: FilterKind, how: string, more: { values?: readonly string[]; label?: string } = {}) =>
+  labelledFilter(Type.Optional(filterText(`Filter: ${how}.`)), { kind, ...more })
+const choice = (values: readonly string[]) => filter('enum', 'one or more values, separated by commas', { values })
+const part = () => filter('text', 'contains this text')
+const amount = () => filter('number', 'a number, `>=n` or `<=n`')
+const period = () => filter('time', 'a time, a date, or from..to with either end open')
+
+/** The list of risk alerts. */
+export const alertList = list({
+  title: 'Alerts',
+  row: RiskNotification,
+  filters: {
+    id: filter('id', 'exact value'),
+    kind: choice(alertKinds),
+    title: part(),
+    description: part(),
+    severity: amount(),
+    severityString: choice(severityNames),
+    isRead: filter('boolean', 'true or false'),
+    isPinned: filter('boolean', 'true or false'),
+    isDismissed: filter('boolean', 'true or false. Default: false'),
+    entityType: choice(alertEntities),
+    entityId: part(),
+    link: part(),
+    count: amount(),
+    creationTime: period(),
+    lastTime: period(),
+    fromDate: filter('instant', '`lastTime` is at or after this time', { label: 'From' }),
+    toDate: filter('instant', '`lastTime` is at or before this time', { label: 'To' }),
+    host: filter('text', 'UUID of a host of the alert, or a part of its name'),
+    search: filter('text', 'title, description or the name of a host contains this text'),
+  },
+  table: {
+    defaultSort: 'severity_asc',
+    filters: [
+      ...(['kind', 'severityString', 'isRead', 'isPinned', 'isDismissed', 'entityType'] as const),
+      ...(['host', 'description', 'entityId', 'fromDate', 'toDate'] as const),
+    ],
+    columns: [],
+  },
+})
+export type RiskFilter = keyof typeof alertList.filters
 
 /** Orders of risk alerts. Severity 0 is the most severe, so the ascending order begins with the most severe alerts. */
 export const riskOrders = [
@@ -186,7 +223,6 @@ const both = (name: string, schema: (description: string) => TSchema, descriptio
   [name]: Type.Optional(schema(description)),
   [`${riskQueryName}[${name}]`]: Type.Optional(schema(`Same as \`${name}\`.`)),
 })
-const filterText = (description: string) => Type.String({ maxLength: 1_024, description })
 const orderText = (description: string) => Type.Enum(riskOrders, { description })
 const orderHelp =
   'Order after the pinned alerts. Default: severity_asc, the most severe first. Equal ones: newest first.'
@@ -194,9 +230,7 @@ const pageInteger = (maximum: number) => (description: string) => Type.Integer({
 
 /** Filters and paging, which are the fields of the object parameter. */
 export const riskView = closed({
-  ...Object.fromEntries(
-    Object.entries(riskFilters).map(([name, how]) => [name, Type.Optional(filterText(`Filter: ${how}.`))]),
-  ),
+  ...alertList.filters,
   pageNumber: Type.Optional(pageInteger(2_147_483_647)('Page number, starting at 1.')),
   pageSize: Type.Optional(pageInteger(paging.maxSize)(`Rows per page, at most ${paging.maxSize}. Default: 1000.`)),
   sortBy: Type.Optional(orderText(orderHelp)),
@@ -212,7 +246,10 @@ const riskQuery: Record<string, TSchema> = Object.assign(
       }),
     ),
   },
-  ...Object.entries(riskFilters).map(([name, how]) => both(name, filterText, `Filter: ${how}.`)),
+  ...Object.entries(alertList.filters).map(([name, schema]) => ({
+    [name]: schema,
+    [`${riskQueryName}[${name}]`]: Type.Optional(filterText(`Same as \`${name}\`.`)),
+  })),
   both('pageNumber', pageInteger(2_147_483_647), 'Page number, starting at 1.'),
   both('pageSize', pageInteger(paging.maxSize), `Rows per page, at most ${paging.maxSize}. Default: 1000.`),
   both('sortBy', orderText, orderHelp),

@@ -19,11 +19,11 @@ import { queryReader, validationError } from '@portcullis/platform/server/http/r
 import {
   contains,
   type Filter,
+  isAnyOf,
   isNumber,
   isTime,
   isTrue,
   likePattern,
-  oneOf,
 } from '@portcullis/platform/server/list/columns.ts'
 import { requireTime, utcSql } from '@portcullis/platform/server/time.ts'
 
@@ -38,20 +38,17 @@ const isDismissed = '(n.dismissed_at is not null)'
 /** A health alert counts by the current status of its subsystem. */
 const shownSeverity = `case n.status when 'Error' then 3 when 'Warning' then 4 when 'OK' then 5 else n.severity end`
 
-const anyOf = (column: string, values: readonly string[]) =>
-  oneOf(Object.fromEntries(values.map((value) => [value, `${column} = '${value}'`])))
-
 const filters: Readonly<Record<RiskFilter, Filter>> = {
   id: isNumber('n.notice_id'),
-  kind: anyOf('n.kind', alertKinds),
+  kind: isAnyOf('n.kind', alertKinds),
   title: contains('lower(n.title)'),
   description: contains('lower(n.description)'),
   severity: isNumber('n.severity'),
-  severityString: anyOf(nameOfSeverity, severityNames),
+  severityString: isAnyOf(nameOfSeverity, severityNames),
   isRead: isTrue(isRead),
   isPinned: isTrue(isPinned),
   isDismissed: isTrue(isDismissed),
-  entityType: anyOf('n.entity_type', alertEntities),
+  entityType: isAnyOf('n.entity_type', alertEntities),
   entityId: contains('lower(n.entity_id)'),
   link: contains('lower(n.link)'),
   count: isNumber('n.count'),

@@ -1,5 +1,5 @@
 import { type AuditRow, auditActionCodes, auditActions, auditAreas, auditList } from '@portcullis/contract'
-import type { Filter, Option } from '@portcullis/platform/console/ui/filters/filter.ts'
+import type { Filter } from '@portcullis/platform/console/ui/filters/filter.ts'
 import { eventSeverity } from '@portcullis/platform/console/ui/findings.ts'
 import { Quiet, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { type ListTable, listTable } from '@portcullis/platform/console/ui/list/list-table.tsx'
@@ -25,26 +25,22 @@ const table = listTable<AuditRow>(auditList, {
   number: (row) => <span>{row.auditTrailID}</span>,
 })
 
-const withOptions = (filters: readonly Filter[], name: string, options: readonly Option[]): readonly Filter[] =>
-  filters.map((filter) => (filter.name === name && filter.kind === 'choice' ? { ...filter, options } : filter))
-
-const actionsByArea = auditAreas.flatMap((area) =>
-  auditActionCodes
-    .filter((code) => auditActions[code].area === area)
-    .map((code) => ({ value: code, label: actionNames[code], group: areaNames[area] })),
-)
+/** The actions, grouped by their areas. */
+const actions: Partial<Filter> = {
+  values: auditAreas.flatMap((area) => auditActionCodes.filter((code) => auditActions[code].area === area)),
+  labels: actionNames,
+  groups: Object.fromEntries(auditActionCodes.map((code) => [code, areaNames[auditActions[code].area]])),
+}
 
 export const auditTable: ListTable<AuditRow> = {
   ...table,
-  filters: withOptions(table.filters, 'actions', actionsByArea),
+  filters: table.filters.map((filter) => (filter.name === 'actions' ? { ...filter, ...actions } : filter)),
 }
 
 /** Returns the filters with the people of the trail as options. */
 export const filtersWith = (people: readonly string[]): readonly Filter[] =>
-  withOptions(
-    auditTable.filters,
-    'person',
-    people.map((value) => ({ value, label: value === 'system' ? strings.portcullis : value })),
+  auditTable.filters.map((filter) =>
+    filter.name === 'person' ? { ...filter, values: people, labels: { system: strings.portcullis } } : filter,
   )
 
 /** The columns on a phone: the age instead of the exact time, so that the sentence has room. */

@@ -18,7 +18,7 @@ import { JsonStream, JsonText } from '@portcullis/platform/server/http/answer.ts
 import { largePage } from '@portcullis/platform/server/http/heavy-work.ts'
 import { contains, type Filter, fold, isTime, likePattern, oneOf } from '@portcullis/platform/server/list/columns.ts'
 import { compileList } from '@portcullis/platform/server/list/compile.ts'
-import { type ListSql, listSpec } from '@portcullis/platform/server/list/spec.ts'
+import { type ListSql, listSpec, selectOf } from '@portcullis/platform/server/list/spec.ts'
 import { streamArray } from '@portcullis/platform/server/list/stream.ts'
 import { requireSeverity } from '@portcullis/platform/server/severity.ts'
 import { requireTime } from '@portcullis/platform/server/time.ts'
@@ -96,7 +96,6 @@ export const recordsList = listSpec(auditList, {
   name: 'audit-records',
   columns: { ...line, objects: objectsOf('limit 3') },
   filters: indexFilters,
-  defaultSort: [{ key: 'creationTime', descending: true }],
 })
 
 const inRecord = (key: 'entity' | 'sourceIp') => ({
@@ -133,17 +132,13 @@ export const recordsFileList = listSpec(auditFileList, {
 
 const surroundings = ['{"data":[', ']}'] as const
 
-const detailSelect = Object.entries({
+const detailSelect = selectOf({
   ...line,
-  auditTrailID: keys.auditTrailID.select,
-  creationTime: keys.creationTime.select,
   objects: objectsOf(''),
   details: member('details'),
   credential: member('credential'),
   requestId: member('requestId'),
 })
-  .map(([key, select]) => `${select} as "${key}"`)
-  .join(', ')
 
 /** Selects one record with everything that it states; `audit_records r` is its source. */
 const auditDetail = (id: string): SqlFragment => sql`

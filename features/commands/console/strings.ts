@@ -5,9 +5,4 @@ export const strings = withPageWords({
   emptyTitle: 'No commands yet',
   empty:
     'Commands arm, free or update hosts, or collect their logs. Each is signed, and the host confirms it. To send the first one, select hosts on the Hosts page.',
-  armOrFree: 'Arm or free',
-  fetchPolicy: 'Fetch policy',
-  releasePorts: 'Release ports',
-  updateAgent: 'Update agent',
-  job: 'Job',
 })

@@ -1,65 +1,18 @@
-import { enumFilter, textFilter, timeFilter } from '@portcullis/platform/contract/filters.ts'
 import {
   BulkResult,
   closed,
   listQuery,
   nullable,
   operation,
-  page,
   utcTime,
   WorksAgain,
 } from '@portcullis/platform/contract/operation.ts'
 import { type Static, Type } from 'typebox'
 import { agentLimits } from '#features/agents/contract/agent-limits.ts'
 import { agentFilters } from '#features/agents/contract/agent-list.ts'
-import { agentCommandKinds } from '#features/agents/contract/agent-protocol.ts'
 import { agentParams } from '#features/agents/contract/agents.ts'
 import { Prediction } from '#features/policy/contract/prediction.ts'
 import { RevertMinutes } from './arming.ts'
-
-/** States of a command. The last four are final. A confirmation overrides an earlier cancellation. */
-export const commandStates = ['queued', 'delivered', 'confirmed', 'failed', 'expired', 'cancelled'] as const
-export type CommandState = (typeof commandStates)[number]
-
-/** A command to one host. */
-export const Command = closed({
-  id: Type.String(),
-  uuid: Type.String({ description: 'UUID of the host.' }),
-  hostIdentifier: Type.String(),
-  kind: Type.Enum(agentCommandKinds),
-  title: Type.String({ description: 'Display name of the command, for example `Arm`, `Free` or `Collect logs`.' }),
-  state: Type.Enum(commandStates),
-  createdAt: utcTime('Time at which the command was queued.'),
-  createdBy: Type.String(),
-  expiresAt: utcTime('Expiry. The host refuses the command after this time.'),
-  deliveredAt: nullable(utcTime('Time of the first delivery to the host.')),
-  endedAt: nullable(
-    utcTime('Time at which the server received the result, or at which the command expired or was cancelled.'),
-  ),
-  message: Type.String({ description: 'Why the command failed or ended. Otherwise empty.' }),
-  jobId: nullable(Type.String()),
-})
-export type Command = Static<typeof Command>
-
-export const listCommands = operation({
-  id: 'listCommands',
-  method: 'GET',
-  path: '/prime/webui/agents/commands',
-  tag: 'Agents',
-  summary: 'Lists commands, newest first',
-  permission: 'fleet:read',
-  query: closed({
-    state: enumFilter('state', commandStates),
-    kind: enumFilter('kind', agentCommandKinds),
-    hostUuid: textFilter('uuid'),
-    hostIdentifier: textFilter('hostIdentifier'),
-    jobId: textFilter('jobId'),
-    createdAt: timeFilter('createdAt'),
-    ...listQuery,
-  }),
-  response: page(Command),
-  responseKind: 'list',
-})
 
 const identity = (what: string) => Type.Optional(nullable(Type.String({ maxLength: 255, description: what })))
 

@@ -11,7 +11,7 @@ import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { DeliveryDrawer } from './DeliveryDrawer.tsx'
-import { deliveriesView, deliveryColumns, deliveryFilters } from './deliveries.view.tsx'
+import { deliveriesTable } from './deliveries.view.tsx'
 import { isOpen, stuckKey, useDeliveryActions } from './delivery-actions.ts'
 import { Streams } from './Streams.tsx'
 import { strings } from './strings.ts'
@@ -25,7 +25,7 @@ const hrefOf = ({ id }: Delivery) => `/settings/deliveries?open=${encodeURICompo
 export const DeliveriesPage = () => {
   useTitle(strings.deliveries)
   const { api, session } = useServices()
-  const list = useList('/inside/settings/deliveries', deliveriesView, listDeliveries, idOf)
+  const list = useList('/inside/settings/deliveries', deliveriesTable.view, listDeliveries, idOf)
   const { open } = list.view.state
   const selection = useSelection(list.source, { filtered: list.counts?.filtered ?? null })
   const stuck = useQuery({
@@ -71,7 +71,7 @@ export const DeliveriesPage = () => {
         </>
       }
       label={strings.deliveries}
-      table={{ columns: deliveryColumns, filters: deliveryFilters }}
+      table={deliveriesTable}
       topics={['deliveries']}
       hrefOf={hrefOf}
       selection={canRetry ? selection : undefined}

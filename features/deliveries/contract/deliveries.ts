@@ -1,4 +1,5 @@
 import { booleanFilter, enumFilter, textFilter, timeFilter } from '@portcullis/platform/contract/filters.ts'
+import { list } from '@portcullis/platform/contract/list.ts'
 import {
   apiPrefix,
   closed,
@@ -9,7 +10,7 @@ import {
   utcTime,
 } from '@portcullis/platform/contract/operation.ts'
 import { type Static, Type } from 'typebox'
-import { channels } from '#features/alerts/contract/notification-groups.ts'
+import { channelLabels, channels } from '#features/alerts/contract/notification-groups.ts'
 
 const base = `${apiPrefix}/systemNotification`
 const tag = 'Deliveries'
@@ -21,24 +22,70 @@ const tag = 'Deliveries'
 export const deliveryStates = ['waiting', 'delivered', 'failed', 'dropped'] as const
 export type DeliveryState = (typeof deliveryStates)[number]
 
+const deliveryChannels = ['email', 'webhook'] as const
+export const deliveryStateLabels: Readonly<Record<DeliveryState, string>> = {
+  waiting: 'waiting',
+  delivered: 'delivered',
+  failed: 'refused',
+  dropped: 'dropped',
+}
+
 /** A message to one recipient. */
 export const Delivery = closed({
   id: Type.String(),
-  groupName: Type.String(),
-  channel: Type.Enum(['email', 'webhook'] as const),
-  destination: Type.String({ description: 'Email address, or host of the webhook.' }),
-  title: Type.String({ description: 'Subject of the message.' }),
-  state: Type.Enum(deliveryStates),
+  groupName: Type.String({ 'x-label': 'Group' }),
+  channel: Type.Enum(deliveryChannels, { 'x-labels': channelLabels }),
+  destination: Type.String({ 'x-label': 'Receiver', description: 'Email address, or host of the webhook.' }),
+  title: Type.String({ 'x-label': 'Subject', description: 'Subject of the message.' }),
+  state: Type.Enum(deliveryStates, { 'x-labels': deliveryStateLabels }),
   attempts: Type.Integer({ minimum: 0, description: 'Number of attempts.' }),
-  isStuck: Type.Boolean({ description: 'True if the delivery failed, or waits after a failed attempt.' }),
-  createdAt: utcTime('Time at which the delivery was created.'),
+  isStuck: Type.Boolean({
+    'x-label': 'Stuck',
+    description: 'True if the delivery failed, or waits after a failed attempt.',
+  }),
+  createdAt: utcTime('Time at which the delivery was created.', { 'x-label': 'Created' }),
   nextAt: nullable(utcTime('Time of the next attempt.'), {
+    'x-label': 'Next attempt',
     description: 'Time of the next attempt. `null`: none is planned.',
   }),
-  endedAt: nullable(utcTime('Time at which the message was delivered, refused or discarded.')),
-  error: Type.String({ description: 'Error of the last attempt and its cure. Empty: no error.' }),
+  endedAt: nullable(utcTime('Time at which the message was delivered, refused or discarded.'), { 'x-label': 'Ended' }),
+  error: Type.String({
+    'x-label': 'Problem and remedy',
+    description: 'Error of the last attempt and its cure. Empty: no error.',
+  }),
 })
 export type Delivery = Static<typeof Delivery>
+
+export const deliveryList = list({
+  title: 'Deliveries',
+  row: Delivery,
+  filters: {
+    groupName: textFilter('groupName'),
+    channel: enumFilter('channel', deliveryChannels),
+    destination: textFilter('destination'),
+    title: textFilter('title'),
+    state: enumFilter('state', deliveryStates),
+    isStuck: booleanFilter('isStuck'),
+    createdAt: timeFilter('createdAt'),
+  },
+  table: {
+    defaultSort: 'createdAt_desc',
+    filters: ['isStuck', 'state', 'channel', 'groupName', 'destination', 'title', 'createdAt'],
+    columns: [
+      { id: 'state', width: 92, shown: true },
+      // The width that a window of 1,024 pixels leaves. The tooltip and the drawer show longer subjects completely.
+      { id: 'title', width: 300, grow: true, shown: true },
+      { id: 'to', of: 'destination', width: 90, grow: true, shown: true, title: 'To' },
+      { id: 'error', width: 100, grow: true, shown: true },
+      { id: 'created', of: 'createdAt', width: 88, shown: true },
+      { id: 'next', of: 'nextAt', width: 76, first: 'asc', show: 'until' },
+      { id: 'group', of: 'groupName', width: 120 },
+      { id: 'channel', width: 84 },
+      { id: 'attempts', width: 64 },
+      { id: 'ended', of: 'endedAt', width: 76 },
+    ],
+  },
+})
 
 export const listDeliveries = operation({
   id: 'listDeliveries',
@@ -48,16 +95,7 @@ export const listDeliveries = operation({
   summary: 'Lists deliveries by email and webhook, newest first',
   description: 'Delivered and discarded messages are kept for 30 days.',
   permission: 'config:read',
-  query: closed({
-    ...listQuery,
-    groupName: textFilter('groupName'),
-    channel: enumFilter('channel', ['email', 'webhook']),
-    destination: textFilter('destination'),
-    title: textFilter('title'),
-    state: enumFilter('state', deliveryStates),
-    isStuck: booleanFilter('isStuck'),
-    createdAt: timeFilter('createdAt'),
-  }),
+  query: closed({ ...listQuery, ...deliveryList.filters }),
   response: page(Delivery),
   responseKind: 'list',
 })

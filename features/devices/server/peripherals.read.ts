@@ -6,7 +6,6 @@ import {
   contains,
   fold,
   isNumber,
-  isTime,
   isTrue,
   likePattern,
   modelsOfVendor,
@@ -221,7 +220,6 @@ export const peripheralsList = listSpec(peripheralList, {
       (pattern) => sql`(lower(m.product) like ${pattern}::text or lower(d.product) like ${pattern}::text)`,
     ),
     serialNumber: contains('p.serial_folded'),
-    isUnapprovedPeripheral: isTrue('p.unapproved'),
     isVulnerablePeripheral: (field, text) =>
       sql`p.design_id in (select d.design_id from designs d where ${isTrue('d.vulnerable')(field, text)})`,
     isKnownAttackTool: (field, text) =>
@@ -230,8 +228,6 @@ export const peripheralsList = listSpec(peripheralList, {
     pid: inFingerprint((pattern) => sql`lower(m.pid) like ${pattern}::text`),
     devIcon: (field, text) =>
       sql`p.design_id in (select d.design_id from designs d where ${isNumber('d.icon')(field, text)})`,
-    present: isTrue('p.present'),
-    firstSeen: isTime('p.first_seen'),
     hashtags: (_f, text) =>
       sql`(p.agent_id, p.device_id) in (select x.agent_id, x.device_id from peripheral_tags x join tags t on t.tag_id = x.tag_id where t.folded = any(${text.split(',').map((t) => fold(t.trim()))}::text[]))`,
   },
@@ -277,9 +273,6 @@ export const modelsList = listSpec(modelList, {
     pid: contains('lower(m.pid)'),
     vendor: (_f, text) => sql`m.model_id in (${modelsOfVendor(text)})`,
     productInfo: contains('lower(m.product)'),
-    devIcon: isNumber(modelIcon),
-    isVulnerablePeripheral: isTrue(anyFingerprint('d.vulnerable')),
-    isKnownAttackTool: isTrue(anyFingerprint('d.attack_tool > 0')),
   },
   rowJoins: 'join models m on m.model_id = ids.id',
 })

@@ -2,7 +2,7 @@ import { eventCategories, eventList, type FleetEvent, paging, severityNames } fr
 import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import { raw, type SqlFragment, sql } from '@portcullis/platform/server/db/sql.ts'
 import { JsonStream, JsonText } from '@portcullis/platform/server/http/answer.ts'
-import { contains, isNumber, likePattern, oneOf } from '@portcullis/platform/server/list/columns.ts'
+import { contains, likePattern, oneOf } from '@portcullis/platform/server/list/columns.ts'
 import { type CompiledList, compileList, pageStatement } from '@portcullis/platform/server/list/compile.ts'
 import { countStatement, createCounts } from '@portcullis/platform/server/list/counts.ts'
 import type { ListDeps } from '@portcullis/platform/server/list/list.ts'
@@ -65,9 +65,7 @@ export const eventsSpec = listSpec(eventList, {
     occurredTo: (field, text) => sql`${raw(occurred)} < ${requireTime(field, text).to.toISOString()}::timestamptz`,
     fromEventId: (_field, text) => sql`e.event_id >= ${text}::bigint`,
     source: contains('lower(e.entity)'),
-    peripheralIcon: isNumber('e.icon'),
   },
-  defaultSort: [{ key: 'eventID', descending: true }],
   search: (needle) => sql`${raw(searchText)} like ${likePattern(needle)}::text`,
   rowJoins: 'join events e on e.event_id = ids.id',
 })

@@ -4,7 +4,7 @@ import { ListPage } from '@portcullis/platform/console/ui/list/ListPage.tsx'
 import { useList } from '@portcullis/platform/console/ui/list/useList.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { Link } from '@tanstack/react-router'
-import { changeColumns, changeFilters, changesView } from './history.view.tsx'
+import { changesTable } from './history.view.tsx'
 import { strings } from './strings.ts'
 
 /** A row leads to all changes of its part. */
@@ -14,7 +14,7 @@ const keyOf = (change: HealthChange) => String(change.id)
 /** The changes of all parts of the product. */
 export const HealthHistoryPage = () => {
   useTitle(strings.historyTitle)
-  const list = useList('/inside/settings/health/history', changesView, healthHistory, keyOf)
+  const list = useList('/inside/settings/health/history', changesTable.view, healthHistory, keyOf)
   return (
     <ListPage
       title={strings.historyTitle}
@@ -22,7 +22,7 @@ export const HealthHistoryPage = () => {
       actions={<Link to="/settings/health">{strings.currentHealth}</Link>}
       searchPlaceholder={strings.searchPlaceholder}
       label={strings.changes}
-      table={{ columns: changeColumns, filters: changeFilters }}
+      table={changesTable}
       topics={['health']}
       hrefOf={hrefOf}
       opensPage

@@ -1,4 +1,5 @@
-import { enumFilter, textFilter, timeFilter } from '@portcullis/platform/contract/filters.ts'
+import { endFilter, enumFilter, textFilter, timeFilter } from '@portcullis/platform/contract/filters.ts'
+import { list } from '@portcullis/platform/contract/list.ts'
 import { closed, listQuery, nullable, operation, page, utcTime } from '@portcullis/platform/contract/operation.ts'
 import { type Static, Type } from 'typebox'
 import { licenseStatuses } from '#features/agents/contract/agent-list.ts'
@@ -6,9 +7,19 @@ import { subsystemNames } from './subsystem-catalogue.ts'
 
 export const healthStatuses = ['OK', 'Warning', 'Error', 'Unknown'] as const
 export type HealthStatus = (typeof healthStatuses)[number]
-export const HealthStatusSchema = Type.Enum([...healthStatuses], {
-  description: '`Unknown`: not configured, and not part of the overall status.',
-})
+export const healthStatusLabels: Readonly<Record<HealthStatus, string>> = {
+  OK: 'OK',
+  Warning: 'Warning',
+  Error: 'Error',
+  Unknown: 'Not configured',
+}
+const healthStatus = (options: Record<string, unknown> = {}) =>
+  Type.Enum([...healthStatuses], {
+    description: '`Unknown`: not configured, and not part of the overall status.',
+    'x-labels': healthStatusLabels,
+    ...options,
+  })
+export const HealthStatusSchema = healthStatus()
 
 export const Subsystem = closed({
   name: Type.Enum([...subsystemNames]),
@@ -56,29 +67,46 @@ export const healthHistoryDays = 90
 
 export const HealthChange = closed({
   id: Type.Integer({ minimum: 1 }),
-  subsystem: Type.Enum([...subsystemNames]),
-  status: HealthStatusSchema,
-  previous: HealthStatusSchema,
-  at: utcTime('Time of the change: the first probe with the new status.'),
-  notedAt: utcTime('Time at which the change was stored. Later than `at` if the database was unavailable.'),
+  subsystem: Type.Enum([...subsystemNames], { 'x-label': 'Part' }),
+  status: healthStatus({ 'x-label': 'New state' }),
+  previous: healthStatus({ 'x-label': 'Old state' }),
+  at: utcTime('Time of the change: the first probe with the new status.', { 'x-label': 'When' }),
+  notedAt: utcTime('Time at which the change was stored. Later than `at` if the database was unavailable.', {
+    'x-label': 'Recorded',
+  }),
   endedAt: nullable(utcTime('End of this status. `null`: it is the current status.')),
-  description: Type.String({ description: 'Result of the probe.' }),
+  description: Type.String({ 'x-label': 'Finding', description: 'Result of the probe.' }),
 })
 export type HealthChange = Static<typeof HealthChange>
 
-export const healthFilters = {
-  subsystem: enumFilter('subsystem', subsystemNames),
-  status: enumFilter('status', healthStatuses),
-  at: timeFilter('at'),
-  fromDate: Type.Optional(
-    Type.String({
-      maxLength: 64,
-      description: 'Start of the period, inclusive. A status that began earlier and still applied is included.',
-    }),
-  ),
-  toDate: Type.Optional(Type.String({ maxLength: 64, description: 'End of the period, inclusive.' })),
-  description: textFilter('description'),
-}
+export const healthChangeList = list({
+  title: 'Health history',
+  row: HealthChange,
+  filters: {
+    subsystem: enumFilter('subsystem', subsystemNames),
+    status: enumFilter('status', healthStatuses),
+    at: timeFilter('at'),
+    fromDate: endFilter(
+      'Start of the period, inclusive. A status that began earlier and still applied is included.',
+      'From',
+    ),
+    toDate: endFilter('End of the period, inclusive.', 'To'),
+    description: textFilter('description'),
+  },
+  table: {
+    defaultSort: 'at_desc',
+    filters: ['subsystem', 'status', 'at', 'description'],
+    columns: [
+      { id: 'when', of: 'at', width: 208, shown: true, align: 'left', show: 'local' },
+      { id: 'part', of: 'subsystem', width: 130, shown: true },
+      { id: 'from', of: 'previous', width: 150, shown: true },
+      { id: 'to', of: 'status', width: 156, shown: true },
+      { id: 'lasted', width: 96, shown: true, title: 'Duration', align: 'right' },
+      { id: 'seen', of: 'description', width: 200, grow: true, shown: true },
+      { id: 'noted', of: 'notedAt', width: 208, align: 'left', show: 'local' },
+    ],
+  },
+})
 
 export const healthHistory = operation({
   id: 'healthHistory',
@@ -88,7 +116,7 @@ export const healthHistory = operation({
   summary: 'Lists status changes of the subsystems, newest first',
   description: `The server records a change after two probes in a row, 15 seconds apart. If a status gets worse repeatedly, the server waits longer each time before it records an improvement. Changes are kept for ${healthHistoryDays} days.`,
   permission: 'health:read',
-  query: closed({ ...healthFilters, ...listQuery }),
+  query: closed({ ...healthChangeList.filters, ...listQuery }),
   response: page(HealthChange),
   responseKind: 'list',
 })

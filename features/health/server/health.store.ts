@@ -1,8 +1,8 @@
-import { type HealthStatus, healthStatuses, type SubsystemName, subsystemNames } from '@portcullis/contract'
+import { type HealthStatus, healthChangeList, type SubsystemName } from '@portcullis/contract'
 import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
-import { contains, isTime, likePattern, oneOf } from '@portcullis/platform/server/list/columns.ts'
-import type { ListSpec } from '@portcullis/platform/server/list/compile.ts'
+import { likePattern } from '@portcullis/platform/server/list/columns.ts'
+import { listSpec } from '@portcullis/platform/server/list/spec.ts'
 import { requireTime, utcSql } from '@portcullis/platform/server/time.ts'
 
 /** Recorded status of a subsystem. */
@@ -61,37 +61,28 @@ export const createHealthStore = () => ({
     q.execute(sql`delete from health_changes c where c.ended_at < ${before}`),
 })
 
-const anyOf = (column: string, values: readonly string[]) =>
-  oneOf(Object.fromEntries(values.map((value) => [value, `${column} = '${value}'`])))
-
 /** The list of changes, newest first. */
-export const healthChangesList: ListSpec = {
+export const healthChangesList = listSpec(healthChangeList, {
   name: 'health-history',
   from: 'health_changes c',
   id: 'c.change_id',
   ties: ['c.change_id'],
-  defaultSort: [{ key: 'at', descending: true }],
   search: (needle) =>
     sql`lower(c.subsystem || ' ' || c.status || ' ' || c.description) like ${likePattern(needle)}::text`,
   columns: {
-    id: { sort: 'c.change_id' },
-    subsystem: { sort: 'c.subsystem', filter: anyOf('c.subsystem', subsystemNames) },
-    status: { sort: 'c.status', filter: anyOf('c.status', healthStatuses) },
-    previous: { sort: 'c.previous' },
-    at: { sort: 'c.began_at', filter: isTime('c.began_at') },
-    notedAt: { sort: 'c.noted_at' },
-    endedAt: { sort: 'c.ended_at' },
-    description: { sort: 'lower(c.description)', filter: contains('lower(c.description)') },
-    fromDate: {
-      filter: (field, text) =>
-        sql`(c.ended_at is null or c.ended_at > ${requireTime(field, text).from.toISOString()}::timestamptz)`,
-    },
-    toDate: {
-      filter: (field, text) => sql`c.began_at < ${requireTime(field, text).to.toISOString()}::timestamptz`,
-    },
+    id: 'c.change_id',
+    subsystem: 'c.subsystem',
+    status: 'c.status',
+    previous: 'c.previous',
+    at: { select: utcSql('c.began_at'), sort: 'c.began_at' },
+    notedAt: { select: utcSql('c.noted_at'), sort: 'c.noted_at' },
+    endedAt: { select: utcSql('c.ended_at'), sort: 'c.ended_at' },
+    description: { select: 'c.description', sort: 'lower(c.description)' },
+  },
+  filters: {
+    fromDate: (field, text) =>
+      sql`(c.ended_at is null or c.ended_at > ${requireTime(field, text).from.toISOString()}::timestamptz)`,
+    toDate: (field, text) => sql`c.began_at < ${requireTime(field, text).to.toISOString()}::timestamptz`,
   },
   rowJoins: 'join health_changes c on c.change_id = ids.id',
-  rowSelect: `c.change_id as "id", c.subsystem as "subsystem", c.status as "status", c.previous as "previous",
-    ${utcSql('c.began_at')} as "at", ${utcSql('c.noted_at')} as "notedAt", ${utcSql('c.ended_at')} as "endedAt",
-    c.description as "description"`,
-}
+})

@@ -1,9 +1,9 @@
 import { listCommands } from '@portcullis/contract'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
-import { commandLabels, timelineOf } from '@portcullis/platform/console/ui/commands/timeline.ts'
+import { CommandState } from '@portcullis/platform/console/ui/commands/CommandState.tsx'
+import { timelineOf } from '@portcullis/platform/console/ui/commands/timeline.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
-import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { right, SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { useLive } from '@portcullis/platform/console/ui/useLive.ts'
@@ -25,19 +25,16 @@ export const AgentCommands = ({ agentId }: { agentId: string }) => {
       <SmallTable
         label={strings.commands}
         head={[strings.command, strings.state, strings.timeline, strings.by, right(strings.when)]}
-        rows={commands.data?.data.map((command) => {
-          const { word, severity } = commandLabels[command.state]
-          return {
-            key: command.id,
-            cells: [
-              command.title,
-              severity === null ? word : <SeverityTag key="state" severity={severity} word={word} />,
-              <DeviceText key="timeline" value={timelineOf(command)} />,
-              <DeviceText key="by" value={command.createdBy} />,
-              <Time key="when" value={command.createdAt} />,
-            ],
-          }
-        })}
+        rows={commands.data?.data.map((command) => ({
+          key: command.id,
+          cells: [
+            command.title,
+            <CommandState key="state" state={command.state} />,
+            <DeviceText key="timeline" value={timelineOf(command)} />,
+            <DeviceText key="by" value={command.createdBy} />,
+            <Time key="when" value={command.createdAt} />,
+          ],
+        }))}
         empty={strings.commandsEmpty}
       />
       {total > newest ? (

@@ -1,16 +1,60 @@
 import { booleanFilter, tagsFilter, textFilter, vendorFilter } from '@portcullis/platform/contract/filters.ts'
+import { list } from '@portcullis/platform/contract/list.ts'
 import { closed, listQuery, operation, page, utcTime } from '@portcullis/platform/contract/operation.ts'
 import { Type } from 'typebox'
 
-/** Filters of devices that are waiting for an approval. */
-export const approvalFilters = {
-  vendor: vendorFilter('Vendor'),
-  vid: textFilter('vid'),
-  pid: textFilter('pid'),
-  hostIdentifier: textFilter('hostIdentifier'),
-  hashtags: tagsFilter('tags of the host'),
-  isKnownAttackTool: booleanFilter('isKnownAttackTool'),
-}
+/** A model with devices that wait for an approval. */
+const ApprovalModel = closed({
+  vid: Type.String(),
+  pid: Type.String(),
+  guiVid: Type.String(),
+  guiPid: Type.String(),
+  devIcon: Type.Integer(),
+  devIconDescription: Type.String(),
+  isKnownAttackTool: Type.Boolean(),
+  isVulnerablePeripheral: Type.Boolean(),
+  agentsCount: Type.Integer(),
+  peripheralsCount: Type.Integer(),
+  blockedCount: Type.Integer({
+    description:
+      'Number of these devices that are attached and blocked. The others were attached when the host was armed and still work, or are detached.',
+  }),
+  firstSeen: utcTime('First attachment on any of these hosts.'),
+  lastSeen: utcTime('Last attachment on any of these hosts.'),
+  devices: Type.Array(
+    closed({
+      uuid: Type.String(),
+      hostIdentifier: Type.String(),
+      deviceID: Type.String(),
+      serialNumber: Type.String(),
+      present: Type.Boolean(),
+      isBlocked: Type.Boolean({ description: 'True if the device is attached and the kernel blocks it.' }),
+      caseNumber: Type.String(),
+      hashtags: Type.String({ description: 'Tags of the host.' }),
+      lastSeen: utcTime('Time of the last attachment or, for a detached device, of its removal.'),
+    }),
+    { description: 'At most `DevicesPerModel` devices: blocked devices first, then the newest.' },
+  ),
+})
+
+/** The list of devices that wait for an approval, by model. */
+export const approvalList = list({
+  title: 'Device approvals',
+  row: ApprovalModel,
+  filters: {
+    vendor: vendorFilter('Vendor'),
+    vid: textFilter('vid', { label: 'Vendor ID' }),
+    pid: textFilter('pid', { label: 'Product ID' }),
+    hostIdentifier: textFilter('hostIdentifier', { label: 'Host name' }),
+    hashtags: tagsFilter('tags of the host', { label: 'Host tag' }),
+    isKnownAttackTool: booleanFilter('isKnownAttackTool', { label: 'Attack tool' }),
+  },
+  table: {
+    defaultSort: '',
+    filters: ['isKnownAttackTool', 'vendor', 'vid', 'pid', 'hostIdentifier', 'hashtags'],
+    columns: [],
+  },
+})
 
 export const policyApprovals = operation({
   id: 'policyApprovals',
@@ -23,7 +67,7 @@ export const policyApprovals = operation({
   permission: 'fleet:read',
   query: closed({
     GlobalSearch: listQuery.GlobalSearch,
-    ...approvalFilters,
+    ...approvalList.filters,
     DevicesPerModel: Type.Optional(
       Type.Integer({
         minimum: 1,
@@ -35,38 +79,5 @@ export const policyApprovals = operation({
     PageNumber: listQuery.PageNumber,
     PageSize: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, default: 50 })),
   }),
-  response: page(
-    closed({
-      vid: Type.String(),
-      pid: Type.String(),
-      guiVid: Type.String(),
-      guiPid: Type.String(),
-      devIcon: Type.Integer(),
-      devIconDescription: Type.String(),
-      isKnownAttackTool: Type.Boolean(),
-      isVulnerablePeripheral: Type.Boolean(),
-      agentsCount: Type.Integer(),
-      peripheralsCount: Type.Integer(),
-      blockedCount: Type.Integer({
-        description:
-          'Number of these devices that are attached and blocked. The others were attached when the host was armed and still work, or are detached.',
-      }),
-      firstSeen: utcTime('First attachment on any of these hosts.'),
-      lastSeen: utcTime('Last attachment on any of these hosts.'),
-      devices: Type.Array(
-        closed({
-          uuid: Type.String(),
-          hostIdentifier: Type.String(),
-          deviceID: Type.String(),
-          serialNumber: Type.String(),
-          present: Type.Boolean(),
-          isBlocked: Type.Boolean({ description: 'True if the device is attached and the kernel blocks it.' }),
-          caseNumber: Type.String(),
-          hashtags: Type.String({ description: 'Tags of the host.' }),
-          lastSeen: utcTime('Time of the last attachment or, for a detached device, of its removal.'),
-        }),
-        { description: 'At most `DevicesPerModel` devices: blocked devices first, then the newest.' },
-      ),
-    }),
-  ),
+  response: page(ApprovalModel),
 })

@@ -46,7 +46,6 @@ export const rulesList = listSpec(ruleList, {
   from: 'policy_rules r',
   id: 'r.rule_id',
   ties: ['r.rule_id'],
-  defaultSort: [{ key: 'level', descending: false }],
   search: (needle) =>
     sql`(lower(concat_ws(' ', r.vid || ':' || r.pid, r.vid, r.pid, r.serial, r.fingerprint, r.tag_name, r.reason, r.created_by)) like ${likePattern(needle)}::text
       or r.agent_id in (select n.agent_id from agent_rows n where n.host like ${likePattern(needle)}::text)
@@ -75,20 +74,12 @@ export const rulesList = listSpec(ruleList, {
     changedBy: 'r.changed_by',
   },
   filters: {
-    effect: oneOf({ allow: `r.effect = 'allow'`, deny: `r.effect = 'deny'` }),
     level: oneOf({
       grant: 'r.is_grant',
       host: 'not r.is_grant and r.agent_id is not null',
       tag: 'not r.is_grant and r.tag_name is not null',
       global: 'not r.is_grant and r.agent_id is null and r.tag_name is null',
     }),
-    state: oneOf({
-      'In force': `${state} = 'In force'`,
-      Expired: `${state} = 'Expired'`,
-      'Tag deleted': `${state} = 'Tag deleted'`,
-      'Not authentic': `${state} = 'Not authentic'`,
-    }),
-    origin: oneOf({ rule: `r.origin = 'rule'`, approval: `r.origin = 'approval'` }),
     vid: contains('lower(r.vid)'),
     pid: contains('lower(r.pid)'),
     serial: contains('lower(r.serial)'),

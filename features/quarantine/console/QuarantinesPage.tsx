@@ -8,7 +8,7 @@ import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { NoQuarantines } from './NoQuarantines.tsx'
 import { QuarantineDrawer } from './QuarantineDrawer.tsx'
 import { QuarantinesBar } from './QuarantinesBar.tsx'
-import { quarantineColumns, quarantineFilters, quarantinesView } from './quarantines.view.tsx'
+import { quarantinesTable } from './quarantines.view.tsx'
 import { strings } from './strings.ts'
 
 const hrefOf = (quarantine: Quarantine) => quarantineAddress(quarantine)
@@ -20,7 +20,7 @@ const hrefOf = (quarantine: Quarantine) => quarantineAddress(quarantine)
 export const QuarantinesPage = () => {
   useTitle(strings.quarantines)
   const { session } = useServices()
-  const list = useList('/inside/quarantines', quarantinesView, listQuarantines, quarantineKey)
+  const list = useList('/inside/quarantines', quarantinesTable.view, listQuarantines, quarantineKey)
   const { open } = list.view.state
   const selection = useSelection(list.source, { filtered: list.counts?.filtered ?? null })
   const canWrite = session.may('fleet:write')
@@ -30,7 +30,7 @@ export const QuarantinesPage = () => {
       list={list}
       searchPlaceholder={strings.searchPlaceholder}
       label={strings.quarantines}
-      table={{ columns: quarantineColumns, filters: quarantineFilters }}
+      table={quarantinesTable}
       topics={['agents']}
       hrefOf={hrefOf}
       selection={canWrite ? selection : undefined}

@@ -33,10 +33,6 @@ export const strings = withPageWords({
   dismissConsequence:
     'the addresses stay on the network. The device causes another quarantine only when it is attached again.',
   dismissedCount: '{count, plural, one {# quarantine} other {# quarantines}} dismissed.',
-  activeOrPending: 'Active or pending',
-  automatic: 'Automatic',
-  since: 'Since',
-  lastChange: 'Last change',
   stepVerified: 'Verified: host is isolated',
   stepDelayed: 'Will be retried',
   stepClear: 'Release requested',

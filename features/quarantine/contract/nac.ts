@@ -1,4 +1,5 @@
 import { booleanFilter, enumFilter, textFilter, timeFilter } from '@portcullis/platform/contract/filters.ts'
+import { list } from '@portcullis/platform/contract/list.ts'
 import { closed, listQuery, nullable, operation, page, utcTime } from '@portcullis/platform/contract/operation.ts'
 import { type Static, Type } from 'typebox'
 import { testOperation } from '#features/settings/contract/general-config.ts'
@@ -28,6 +29,17 @@ export const quarantineStates = [
   'dismissed',
 ] as const
 export type QuarantineState = (typeof quarantineStates)[number]
+export const quarantineStateLabels: Readonly<Record<QuarantineState, string>> = {
+  waiting: 'Awaiting approval',
+  wanted: 'Queued',
+  applying: 'Requesting',
+  applied: 'Accepted, not verified yet',
+  verified: 'Quarantined',
+  clearing: 'Releasing',
+  cleared: 'Released',
+  failed: 'Failed',
+  dismissed: 'Dismissed',
+}
 
 /** Steps in the timeline of a quarantine. */
 export const quarantineSteps = [
@@ -59,14 +71,21 @@ export const QuarantineStep = closed({
 
 export const Quarantine = closed({
   id: Type.String(),
-  system: Type.Enum(nacSystems),
-  state: Type.Enum(quarantineStates),
-  isActive: Type.Boolean({ description: 'True unless the quarantine is cleared or dismissed.' }),
-  awaitsApproval: Type.Boolean({ description: 'True if the quarantine, or a part of its addresses, awaits approval.' }),
-  uuid: Type.String({ description: 'UUID of the host.' }),
-  hostIdentifier: Type.String({ description: 'Name of the host at the time of the request.' }),
-  ipAddress: Type.String(),
+  system: Type.Enum(nacSystems, { 'x-labels': nacSystemNames }),
+  state: Type.Enum(quarantineStates, { 'x-labels': quarantineStateLabels }),
+  isActive: Type.Boolean({
+    'x-label': 'Active or pending',
+    description: 'True unless the quarantine is cleared or dismissed.',
+  }),
+  awaitsApproval: Type.Boolean({
+    'x-label': 'Awaiting approval',
+    description: 'True if the quarantine, or a part of its addresses, awaits approval.',
+  }),
+  uuid: Type.String({ 'x-label': 'Host ID', description: 'UUID of the host.' }),
+  hostIdentifier: Type.String({ 'x-label': 'Host', description: 'Name of the host at the time of the request.' }),
+  ipAddress: Type.String({ 'x-label': 'Address' }),
   macs: Type.Array(Type.String(), {
+    'x-label': 'MAC',
     description: 'MAC addresses of the host to quarantine, for example `AA:BB:CC:DD:EE:FF`.',
   }),
   targets: Type.Array(Type.String(), {
@@ -85,14 +104,26 @@ export const Quarantine = closed({
   }),
   policy: Type.String({ description: 'ANC policy of Cisco ISE, or property of CounterACT.' }),
   reason: Type.String(),
-  isAutomatic: Type.Boolean({ description: 'True if an attack tool triggered the quarantine.' }),
+  isAutomatic: Type.Boolean({
+    'x-label': 'Automatic',
+    description: 'True if an attack tool triggered the quarantine.',
+  }),
   deviceID: Type.String({ description: 'Device that triggered the quarantine. Empty: a person requested it.' }),
-  by: Type.String({ description: 'Account that requested the quarantine.' }),
-  createdAt: utcTime('Time of the request.'),
-  updatedAt: utcTime('Time of the last change.'),
-  expiresAt: nullable(utcTime('Time at which the quarantine ends automatically. `null`: it does not expire.')),
-  error: Type.String({ description: 'Current problem and its cure. Empty: no problem.' }),
-  attempts: Type.Integer({ minimum: 0, description: 'Number of failed attempts of the current step.' }),
+  by: Type.String({ 'x-label': 'Requested by', description: 'Account that requested the quarantine.' }),
+  createdAt: utcTime('Time of the request.', { 'x-label': 'Requested' }),
+  updatedAt: utcTime('Time of the last change.', { 'x-label': 'Last change' }),
+  expiresAt: nullable(utcTime('Time at which the quarantine ends automatically. `null`: it does not expire.'), {
+    'x-label': 'Expires',
+  }),
+  error: Type.String({
+    'x-label': 'Problem and remedy',
+    description: 'Current problem and its cure. Empty: no problem.',
+  }),
+  attempts: Type.Integer({
+    'x-label': 'Failed attempts',
+    minimum: 0,
+    description: 'Number of failed attempts of the current step.',
+  }),
   timeline: Type.Array(QuarantineStep, { description: 'The newest 50 steps, oldest first.' }),
 })
 export type Quarantine = Static<typeof Quarantine>
@@ -100,19 +131,47 @@ export type Quarantine = Static<typeof Quarantine>
 const base = '/prime/webui/nac'
 const tag = 'Network access control'
 
-export const quarantineFilters = {
-  system: enumFilter('system', nacSystems),
-  state: enumFilter('state', quarantineStates),
-  isActive: booleanFilter('isActive'),
-  awaitsApproval: booleanFilter('awaitsApproval'),
-  isAutomatic: booleanFilter('isAutomatic'),
-  hostIdentifier: textFilter('hostIdentifier'),
-  ipAddress: textFilter('ipAddress'),
-  uuid: textFilter('uuid'),
-  mac: textFilter('macs'),
-  by: textFilter('by'),
-  createdAt: timeFilter('createdAt'),
-}
+export const quarantineList = list({
+  title: 'Quarantines',
+  row: Quarantine,
+  unsorted: ['targets', 'unconfirmed', 'timeline'],
+  filters: {
+    system: enumFilter('system', nacSystems),
+    state: enumFilter('state', quarantineStates),
+    isActive: booleanFilter('isActive'),
+    awaitsApproval: booleanFilter('awaitsApproval'),
+    isAutomatic: booleanFilter('isAutomatic'),
+    hostIdentifier: textFilter('hostIdentifier'),
+    ipAddress: textFilter('ipAddress'),
+    uuid: textFilter('uuid'),
+    mac: textFilter('macs'),
+    by: textFilter('by'),
+    createdAt: timeFilter('createdAt'),
+  },
+  table: {
+    defaultSort: 'createdAt_desc',
+    filters: [
+      ...(['state', 'isActive', 'awaitsApproval', 'system', 'isAutomatic', 'hostIdentifier'] as const),
+      ...(['ipAddress', 'mac', 'uuid', 'by', 'createdAt'] as const),
+    ],
+    columns: [
+      { id: 'host', of: 'hostIdentifier', width: 116, grow: true, shown: true },
+      { id: 'system', width: 96, shown: true },
+      { id: 'state', width: 190, shown: true },
+      { id: 'reason', width: 116, grow: true, shown: true },
+      { id: 'error', width: 116, grow: true, shown: true },
+      { id: 'by', width: 76, shown: true, title: 'By' },
+      { id: 'since', of: 'createdAt', width: 76, shown: true, title: 'Since' },
+      { id: 'ends', of: 'expiresAt', width: 70, shown: true, first: 'asc' },
+      { id: 'changed', of: 'updatedAt', width: 96 },
+      { id: 'address', of: 'ipAddress', width: 124 },
+      { id: 'macs', width: 150 },
+      { id: 'policy', width: 120 },
+      { id: 'automatic', of: 'isAutomatic', width: 120 },
+      { id: 'attempts', width: 92 },
+    ],
+  },
+})
 
 export const listQuarantines = operation({
   id: 'listQuarantines',
@@ -121,7 +180,7 @@ export const listQuarantines = operation({
   tag,
   summary: 'Lists quarantines with their timelines, newest first',
   permission: 'fleet:read',
-  query: closed({ ...quarantineFilters, ...listQuery }),
+  query: closed({ ...quarantineList.filters, ...listQuery }),
   response: page(Quarantine),
   responseKind: 'list',
 })

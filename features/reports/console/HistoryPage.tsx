@@ -6,7 +6,7 @@ import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { ReportsFrame } from './ReportsFrame.tsx'
 import { RunDrawer } from './RunDrawer.tsx'
-import { runColumns, runFilters, runsView } from './runs.view.tsx'
+import { runsTable } from './runs.view.tsx'
 import { strings } from './strings.ts'
 
 const hrefOf = (run: ReportRun) => `/reports/history?run=${run.id}`
@@ -18,7 +18,7 @@ export const HistoryPage = () => {
   useTitle(strings.historyTitle)
   const navigate = useNavigate({ from: '/reports/history' })
   const search = useSearch({ from: '/inside/reports/history' })
-  const list = useList('/inside/reports/history', runsView, listReportRuns, idOf)
+  const list = useList('/inside/reports/history', runsTable.view, listReportRuns, idOf)
   const open = list.view.state.open ?? search.run ?? null
   const close = () => void navigate({ to: '.', search: (old) => ({ ...old, run: undefined, open: undefined }) })
   return (
@@ -28,7 +28,7 @@ export const HistoryPage = () => {
         list={list}
         searchPlaceholder={strings.searchPlaceholder}
         label={strings.runs}
-        table={{ columns: runColumns, filters: runFilters }}
+        table={runsTable}
         topics={['reports']}
         hrefOf={hrefOf}
         empty={

@@ -1,4 +1,4 @@
-import type { ReportCadence, ReportRange, ReportRunState } from '@portcullis/contract'
+import { type ReportCadence, type ReportRange, type ReportRunState, reportRunStateLabels } from '@portcullis/contract'
 import { messages } from '@portcullis/platform/console/lib/messages.ts'
 import { strings } from './strings.ts'
 
@@ -29,13 +29,7 @@ export const rangeLabels: Readonly<Record<ReportRange, string>> = messages({
   previous: 'Rows since the previous run',
 })
 
-export const stateLabels: Readonly<Record<ReportRunState, string>> = {
-  waiting: strings.waiting,
-  running: strings.running,
-  completed: strings.completed,
-  failed: strings.failed,
-  cancelled: strings.cancelled,
-}
+const stateLabels = messages(reportRunStateLabels)
 
 /** Returns the result of a run. A file that was created but not delivered counts as a problem. */
 export const resultOf = ({

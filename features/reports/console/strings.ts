@@ -96,7 +96,6 @@ export const strings = withPageWords({
   dailyAt: 'daily at {time}, {timeZone}',
   notDelivered: 'Completed, not delivered',
   folderName: 'folder {folder}',
-  scheduleId: 'Schedule ID',
   runStarted: '{name} is running. Its file will appear in the history.',
   rowsNowFrom: '{number} {rows, plural, one {row} other {rows}} if run now, from {time} on.',
   folderTarget: 'Folder {folder}',

@@ -1,6 +1,7 @@
 /** Reports: lists as files that the server generates on schedule, delivers by email or to a folder, and keeps for a while. */
 
-import { enumFilter } from '@portcullis/platform/contract/filters.ts'
+import { enumFilter, labelledFilter } from '@portcullis/platform/contract/filters.ts'
+import { list } from '@portcullis/platform/contract/list.ts'
 import {
   apiPrefix,
   closed,
@@ -141,6 +142,13 @@ export type ReportScheduleInput = Static<typeof ReportScheduleInput>
 
 export const reportRunStates = ['waiting', 'running', 'completed', 'failed', 'cancelled'] as const
 export type ReportRunState = (typeof reportRunStates)[number]
+export const reportRunStateLabels: Readonly<Record<ReportRunState, string>> = {
+  waiting: 'Waiting',
+  running: 'Running',
+  completed: 'Completed',
+  failed: 'Failed',
+  cancelled: 'Cancelled',
+}
 
 export const ReportSchedule = closed({
   id: Type.String(),
@@ -181,19 +189,19 @@ export type ReportDelivery = Static<typeof ReportDelivery>
 export const ReportRun = closed({
   id: Type.String(),
   scheduleId: nullable(Type.String(), { description: 'ID of the schedule. `null`: it was deleted.' }),
-  name: Type.String({ description: 'Name of the schedule at the time of the run.' }),
+  name: Type.String({ 'x-label': 'Report', description: 'Name of the schedule at the time of the run.' }),
   list: Type.String(),
   format: Type.Enum(reportFormats),
   reason: Type.Enum(['schedule', 'manual'] as const),
-  by: Type.String({ description: 'Account that started the run. `system`: the schedule.' }),
-  state: Type.Enum(reportRunStates),
-  dueAt: utcTime('Planned time of the run.'),
+  by: Type.String({ 'x-label': 'By', description: 'Account that started the run. `system`: the schedule.' }),
+  state: Type.Enum(reportRunStates, { 'x-labels': reportRunStateLabels }),
+  dueAt: utcTime('Planned time of the run.', { 'x-label': 'Due' }),
   startedAt: nullable(utcTime('Start of the run.')),
-  endedAt: nullable(utcTime('End of the run.')),
+  endedAt: nullable(utcTime('End of the run.'), { 'x-label': 'Ended' }),
   rangeFrom: nullable(utcTime('Start of the period, inclusive.')),
   rangeTo: nullable(utcTime('End of the period, exclusive.')),
   rows: Type.Integer({ minimum: 0 }),
-  bytes: Type.Integer({ minimum: 0 }),
+  bytes: Type.Integer({ 'x-label': 'Size', minimum: 0 }),
   fileName: Type.String({ description: 'Name of the file. Empty: no file was created.' }),
   hasFile: Type.Boolean({ description: 'True if the file can be downloaded.' }),
   missed: Type.Integer({
@@ -201,11 +209,41 @@ export const ReportRun = closed({
     description: 'Number of earlier runs that were missed while no server was running.',
   }),
   note: Type.String({ description: 'Note about the run, for example that it started late.' }),
-  error: Type.String({ description: 'Why the run failed, and the cure.' }),
+  error: Type.String({ 'x-label': 'Problem and remedy', description: 'Why the run failed, and the cure.' }),
   jobId: Type.String({ description: 'ID of the job, for following or cancelling the run.' }),
   deliveries: Type.Array(ReportDelivery),
 })
 export type ReportRun = Static<typeof ReportRun>
+
+export const reportRunList = list({
+  title: 'Report runs',
+  row: ReportRun,
+  unsorted: [
+    ...(['id', 'scheduleId', 'rangeFrom', 'rangeTo', 'fileName', 'hasFile'] as const),
+    ...(['missed', 'note', 'error', 'jobId', 'deliveries'] as const),
+  ],
+  filters: {
+    id: Type.Optional(Type.String({ maxLength: 64, description: 'ID of a single run.' })),
+    scheduleId: labelledFilter(Type.Optional(Type.String({ maxLength: 64 })), { kind: 'id', label: 'Schedule ID' }),
+    state: enumFilter('state', reportRunStates),
+  },
+  table: {
+    defaultSort: 'dueAt_desc',
+    filters: ['state', 'scheduleId'],
+    columns: [
+      { id: 'name', width: 180, grow: true, shown: true },
+      { id: 'state', width: 190, shown: true },
+      { id: 'error', width: 180, grow: true, shown: true, exports: [] },
+      { id: 'list', width: 130 },
+      { id: 'format', width: 60 },
+      { id: 'rows', width: 76, shown: true },
+      { id: 'bytes', width: 76, shown: true },
+      { id: 'by', width: 96, shown: true },
+      { id: 'due', of: 'dueAt', width: 76, shown: true },
+      { id: 'ended', of: 'endedAt', width: 76 },
+    ],
+  },
+})
 
 const base = `${apiPrefix}/reports`
 const tag = 'Reports'
@@ -323,12 +361,7 @@ export const listReportRuns = operation({
   summary: 'Lists report runs, newest first',
   description: `Runs are kept for ${reportLimits.historyDays} days, and their files for at most ${reportLimits.fileDays} days.`,
   permission: 'config:read',
-  query: closed({
-    id: Type.Optional(Type.String({ maxLength: 64, description: 'ID of a single run.' })),
-    scheduleId: Type.Optional(Type.String({ maxLength: 64 })),
-    state: enumFilter('state', reportRunStates),
-    ...listQuery,
-  }),
+  query: closed({ ...reportRunList.filters, ...listQuery }),
   response: page(ReportRun),
   responseKind: 'list',
 })

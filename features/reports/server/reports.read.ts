@@ -1,49 +1,53 @@
-import { type ReportRunState, reportRunStates, type UserProfile } from '@portcullis/contract'
+import { type ReportRunState, reportRunList, type UserProfile } from '@portcullis/contract'
 import type { Queryable } from '@portcullis/platform/server/db/db.ts'
-import { sql } from '@portcullis/platform/server/db/sql.ts'
+import { raw, sql } from '@portcullis/platform/server/db/sql.ts'
 import { isId } from '@portcullis/platform/server/ids.ts'
-import { likePattern, oneOf } from '@portcullis/platform/server/list/columns.ts'
-import type { ListSpec } from '@portcullis/platform/server/list/compile.ts'
+import { type Filter, likePattern } from '@portcullis/platform/server/list/columns.ts'
+import { listSpec } from '@portcullis/platform/server/list/spec.ts'
 import { utcSql } from '@portcullis/platform/server/time.ts'
 
-export const runsList: ListSpec = {
+const hasId =
+  (column: string): Filter =>
+  (_field, text) =>
+    isId(text) ? sql`${raw(column)} = ${text}::uuid` : sql`false`
+
+export const runsList = listSpec(reportRunList, {
   name: 'report-runs',
   from: 'report_runs r',
   id: 'r.run_id',
   ties: ['r.run_id'],
-  defaultSort: [{ key: 'dueAt', descending: true }],
   search: (needle) => sql`lower(r.name || ' ' || r.error || ' ' || r.file_name) like ${likePattern(needle)}::text`,
   columns: {
-    id: { filter: (_field, text) => (isId(text) ? sql`r.run_id = ${text}::uuid` : sql`false`) },
-    scheduleId: {
-      filter: (_field, text) => (isId(text) ? sql`r.schedule_id = ${text}::uuid` : sql`false`),
-    },
-    name: { sort: 'lower(r.name)' },
-    list: { sort: `(r.definition->>'list')` },
-    format: { sort: `(r.definition->>'format')` },
-    reason: { sort: 'r.reason' },
-    by: { sort: 'lower(r.ordered_by)' },
-    state: {
-      sort: 'r.state',
-      filter: oneOf(Object.fromEntries(reportRunStates.map((state) => [state, `r.state = '${state}'`]))),
-    },
+    id: 'r.run_id',
+    scheduleId: 'r.schedule_id',
+    name: { select: 'r.name', sort: 'lower(r.name)' },
+    list: "(r.definition->>'list')",
+    format: "(r.definition->>'format')",
+    reason: 'r.reason',
+    by: { select: 'r.ordered_by', sort: 'lower(r.ordered_by)' },
+    state: 'r.state',
     // Runs with the same due time appear in order of creation.
-    dueAt: { sort: 'r.created_at' },
-    startedAt: { sort: 'r.started_at' },
-    endedAt: { sort: 'r.ended_at' },
-    rows: { sort: 'r.rows' },
-    bytes: { sort: 'r.bytes' },
+    dueAt: { select: utcSql('r.due_at'), sort: 'r.created_at' },
+    startedAt: { select: utcSql('r.started_at'), sort: 'r.started_at' },
+    endedAt: { select: utcSql('r.ended_at'), sort: 'r.ended_at' },
+    rangeFrom: utcSql('r.range_from'),
+    rangeTo: utcSql('r.range_to'),
+    rows: 'r.rows',
+    bytes: 'r.bytes',
+    fileName: 'r.file_name',
+    hasFile: 'r.has_file',
+    missed: 'r.missed',
+    note: 'r.note',
+    error: 'r.error',
+    jobId: 'r.job_id',
+    deliveries: "coalesce(deliveries.all, '[]')",
   },
+  filters: { id: hasId('r.run_id'), scheduleId: hasId('r.schedule_id') },
   rowJoins: `join report_runs r on r.run_id = ids.id
     left join lateral (
       select json_agg(json_build_object('kind', d.kind, 'target', d.target, 'state', d.state, 'error', d.error, 'at', ${utcSql('d.at')}) order by d.n) as all
       from report_deliveries d where d.run_id = r.run_id) deliveries on true`,
-  rowSelect: `r.run_id as "id", r.schedule_id as "scheduleId", r.name as "name", r.definition->>'list' as "list",
-    r.definition->>'format' as "format", r.reason as "reason", r.ordered_by as "by", r.state as "state", ${utcSql('r.due_at')} as "dueAt",
-    ${utcSql('r.started_at')} as "startedAt", ${utcSql('r.ended_at')} as "endedAt", ${utcSql('r.range_from')} as "rangeFrom",
-    ${utcSql('r.range_to')} as "rangeTo", r.rows as "rows", r.bytes as "bytes", r.file_name as "fileName", r.has_file as "hasFile",
-    r.missed as "missed", r.note as "note", r.error as "error", r.job_id as "jobId", coalesce(deliveries.all, '[]') as "deliveries"`,
-}
+})
 
 /** The owner of schedules. */
 export interface Owner {

@@ -1,6 +1,3 @@
-/** The names of a list of filters. */
-export type NamesOf<Filters extends readonly { name: string }[]> = Filters[number]['name']
-
 type Texts<Names extends string> = { [Name in Names]?: string }
 type Lists = Readonly<Record<string, readonly string[]>>
 

@@ -1,10 +1,5 @@
-import type { HealthStatus } from '@portcullis/contract'
-import { strings } from './strings.ts'
+import { healthStatusLabels } from '@portcullis/contract'
+import { messages } from '../lib/messages.ts'
 
 /** Labels of health states, the same as in the API, events and guides. */
-export const healthWords: Readonly<Record<HealthStatus, string>> = {
-  OK: strings.ok,
-  Warning: strings.warning,
-  Error: strings.error,
-  Unknown: strings.notConfigured,
-}
+export const healthWords = messages(healthStatusLabels)

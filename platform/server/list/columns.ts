@@ -34,7 +34,6 @@ export interface Column {
    * by a text without an index. At a million rows, this takes 6 ms instead of 380 to 800 ms.
    */
   groups?: { from: string; link: string }
-  filter?: Filter
   /** Other names that clients use for this key in filters and sorts. */
   names?: readonly string[]
 }
@@ -92,6 +91,10 @@ export const oneOf = (conditions: Readonly<Record<string, string>>): Filter => {
     return raw(`(${[...new Set(chosen)].join(' or ')})`)
   }
 }
+
+/** Filters by any value of a comma list. The values are texts of our own source. */
+export const isAnyOf = (expression: string, values: readonly string[]): Filter =>
+  oneOf(Object.fromEntries(values.map((value) => [value, `${expression} = '${value}'`])))
 
 /** Filters by `n`, `>=n`, `<=n` or a comma list of numbers. */
 export const isNumber =

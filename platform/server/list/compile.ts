@@ -17,7 +17,7 @@ export interface ListSpec {
   /** Response keys in order; keys without an expression cannot be selected. */
   columns: Readonly<Record<string, Column>>
   /** Filters by their names in lower case. */
-  filters?: ReadonlyMap<string, Filter>
+  filters: ReadonlyMap<string, Filter>
   /** Default order, by response keys. */
   defaultSort: readonly { key: string; descending: boolean }[]
   /** Condition of GlobalSearch. */
@@ -92,7 +92,7 @@ export const compileList = (
       if (spec.search !== undefined) add(spec.search(String(value)))
       continue
     }
-    const filter = spec.filters?.get(name.toLowerCase()) ?? names.get(name.toLowerCase())?.column.filter
+    const filter = spec.filters.get(name.toLowerCase())
     if (filter === undefined) throw invalid(`${place}.${name}`, 'cannot be filtered')
     add(filter(`${place}.${name}`, String(value)))
   }

@@ -11,7 +11,7 @@ import tabClasses from '@portcullis/platform/console/ui/ViewTabs.module.css'
 import { Link } from '@tanstack/react-router'
 import { HealthInbox } from './HealthInbox.tsx'
 import { useNoticeActions } from './notice-actions.ts'
-import { noticesView, riskOrderOf, riskQueryOf } from './notices.view.ts'
+import { alertsTable, riskOrderOf, riskQueryOf } from './notices.view.ts'
 import { RiskInbox } from './RiskInbox.tsx'
 import { strings } from './strings.ts'
 
@@ -28,7 +28,7 @@ const tabs = [
 /** The inbox: alerts about the fleet and about this server. */
 export const NoticesPage = () => {
   useTitle(strings.alerts)
-  const view = useView('/inside/notices', noticesView)
+  const view = useView('/inside/notices', alertsTable.view)
   const counts = useNoticeCounts().data
   const list: NoticeList = view.state.tab === 'health' ? 'health' : 'risk'
   const here = tabs.find((tab) => tab.list === list) ?? tabs[0]

@@ -13,7 +13,7 @@ import { Link } from '@tanstack/react-router'
 import { useCallback, useMemo } from 'react'
 import { NoticeGrid } from './NoticeGrid.tsx'
 import { useNoticeActions } from './notice-actions.ts'
-import { riskFilters, riskOrderOf, riskOrders, riskQueryOf } from './notices.view.ts'
+import { alertsTable, riskOrderOf, riskOrders, riskQueryOf } from './notices.view.ts'
 import { strings } from './strings.ts'
 
 const Nothing = () => (
@@ -66,7 +66,7 @@ export const RiskInbox = ({ view }: { view: View }) => {
   const { dismiss } = useNoticeActions('risk', () => undefined)
   return (
     <Stack grow gap={10}>
-      <FilterBar view={view} filters={riskFilters} searchPlaceholder={strings.searchPlaceholder}>
+      <FilterBar view={view} filters={alertsTable.filters} searchPlaceholder={strings.searchPlaceholder}>
         <NativeSelect
           size="xs"
           aria-label={strings.order}

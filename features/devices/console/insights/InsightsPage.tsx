@@ -22,7 +22,9 @@ import { insightOf, insightTabs } from './insight.ts'
 import { strings } from './strings.ts'
 import { insightSources, useInsight } from './useInsight.ts'
 
-const insightFilters: readonly Filter[] = [{ name: 'vendor', label: strings.vendor, kind: 'text' }]
+const insightFilters: readonly Filter[] = [
+  { name: 'vendor', label: strings.vendor, kind: 'text', values: [], labels: {}, isSingle: false },
+]
 const insightsView: ViewSpec = { filters: ['vendor'], defaultSort: '', defaultColumns: [] }
 
 /** Names of the insights in reports. */

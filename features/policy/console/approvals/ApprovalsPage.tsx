@@ -9,10 +9,9 @@ import { Selected } from '@portcullis/platform/console/ui/table/SelectionBar.tsx
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { Link } from '@tanstack/react-router'
 import classes from './ApprovalsPage.module.css'
-import { approvalFilters } from './approvals.view.ts'
 import { strings } from './strings.ts'
 import { type Approvals, useApprovals } from './useApprovals.ts'
-import type { Inbox } from './useInbox.ts'
+import { approvalsTable, type Inbox } from './useInbox.ts'
 import { WaitingModel } from './WaitingModel.tsx'
 import { isChosen, modelKey, totalsText } from './waiting.ts'
 
@@ -141,7 +140,7 @@ export const ApprovalsPage = () => {
     <Page scroll>
       <Head inbox={inbox} />
       <Intro canDecide={canDecide} />
-      <FilterBar view={inbox.view} filters={approvalFilters} searchPlaceholder={strings.searchDevices} />
+      <FilterBar view={inbox.view} filters={approvalsTable.filters} searchPlaceholder={strings.searchDevices} />
       <ErrorState query={newest} inline={inbox.shown !== null} />
       <Models state={state} />
       {canDecide && state.chosen.size > 0 ? <SelectionBar state={state} /> : null}

@@ -22,8 +22,6 @@ export const strings = withPageWords({
   detached: 'Detached {time}',
   newestOnly:
     'Shows the newest {shown, number} of {count, number} devices. To decide on all of them, choose a tag or all hosts.',
-  hostName: 'Host name',
-  hostTag: 'Host tag',
   previous: 'Previous',
   showDevices: 'Show devices',
   tooMany: 'Select at most {limit, number} devices, or add a rule for the model.',

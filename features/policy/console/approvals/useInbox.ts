@@ -1,12 +1,14 @@
-import { getPolicy, policyApprovals } from '@portcullis/contract'
+import { approvalList, getPolicy, policyApprovals } from '@portcullis/contract'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { listQueryOf } from '@portcullis/platform/console/lib/list-query.ts'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
+import { listTable } from '@portcullis/platform/console/ui/list/list-table.tsx'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
 import { useView } from '@portcullis/platform/console/ui/useView.ts'
 import { useMemo, useState } from 'react'
-import { approvalsView } from './approvals.view.ts'
 import { changesBetween, type Waiting, withModel } from './waiting.ts'
+
+export const approvalsTable = listTable(approvalList)
 
 // Models on the most hosts come first. For more models than these, rules are the better tool.
 const shownModels = 200
@@ -44,9 +46,9 @@ const useShown = (
 
 /** Reads the models that await approval, with the filters of the URL. */
 export const useInbox = (isIdle: boolean, decided: string | null) => {
-  const view = useView('/inside/approvals', approvalsView)
+  const view = useView('/inside/approvals', approvalsTable.view)
   const { filters, search, sort } = view.state
-  const asked = useMemo(() => listQueryOf({ filters, search, sort }, approvalsView), [filters, search, sort])
+  const asked = useMemo(() => listQueryOf({ filters, search, sort }, approvalsTable.view), [filters, search, sort])
   const query = { query: { ...asked, PageSize: shownModels } }
   const [pointerInside, setPointerInside] = useState(false)
   // The same number as in the navigation.

@@ -1,11 +1,9 @@
 import { withPageWords } from '../words.ts'
 
 export const strings = withPageWords({
-  delivered: 'Delivered',
   queuedFor: 'Waiting for the host to check in. Expires {duration} after it was sent.',
   noCheckInFor: 'The host did not check in for {duration}.',
   notConfirmed: 'The host received the command but did not confirm it in time.',
-  confirmed: 'Confirmed',
   queued: 'Waiting for the host to check in.',
   noCheckIn: 'The host did not check in in time.',
   notConfirmedYet: 'Not confirmed yet.',

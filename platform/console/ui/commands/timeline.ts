@@ -1,17 +1,6 @@
-import type { Command, CommandState } from '@portcullis/contract'
+import type { Command } from '@portcullis/contract'
 import { parseTime, relativeTime } from '../../lib/time.ts'
-import type { Severity } from '../theme/tokens.ts'
 import { strings } from './strings.ts'
-
-/** Labels of command states, with their severity. */
-export const commandLabels: Readonly<Record<CommandState, { word: string; severity: Severity | null }>> = {
-  queued: { word: strings.waiting, severity: null },
-  delivered: { word: strings.delivered, severity: null },
-  confirmed: { word: strings.confirmed, severity: null },
-  failed: { word: strings.failed, severity: 'red' },
-  expired: { word: strings.expired, severity: 'amber' },
-  cancelled: { word: strings.cancelled, severity: 'neutral' },
-}
 
 /** Returns the time between two instants; null if one is unknown. */
 const between = (from: string, to: string | null): string | null => {

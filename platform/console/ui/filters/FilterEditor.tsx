@@ -5,7 +5,7 @@ import { useServices } from '../../lib/services.tsx'
 import { useRead } from '../../lib/useRead.ts'
 import { DeviceText } from '../DeviceText.tsx'
 import { Row, Stack } from '../layout/layout.tsx'
-import { type Filter, fieldOfInstant, instantOfField, type Option, toggled } from './filter.ts'
+import { type Filter, fieldOfInstant, instantOfField, toggled } from './filter.ts'
 import { strings } from './strings.ts'
 
 interface EditorProps {
@@ -151,35 +151,33 @@ const EditorOfKind = (props: EditorProps) => {
   const { filter, value, change, close } = props
   switch (filter.kind) {
     case 'text':
+    case 'id':
       return <TextEditor {...props} />
     case 'tags':
       return <TagsEditor {...props} />
     case 'instant':
       return <InstantEditor {...props} />
-    case 'period':
+    case 'time':
       return <PeriodEditor {...props} />
-    case 'yesNo':
-    case 'choice': {
-      const options: readonly Option[] =
-        filter.kind === 'yesNo'
-          ? [
-              { value: 'true', label: strings.yes },
-              { value: 'false', label: strings.no },
-            ]
-          : filter.options
-      if (filter.kind === 'yesNo' || filter.single === true) {
+    case 'boolean':
+    case 'enum':
+    case 'number': {
+      const isYesNo = filter.kind === 'boolean'
+      const values = isYesNo ? ['true', 'false'] : filter.values
+      const labels: Filter['labels'] = isYesNo ? { true: strings.yes, false: strings.no } : filter.labels
+      if (isYesNo || filter.isSingle) {
         return (
           <Stack gap={6}>
-            {options.map((option, index) => (
+            {values.map((one, index) => (
               <Radio
-                key={option.value}
+                key={one}
                 size="xs"
                 name={filter.name}
-                label={option.label}
+                label={labels[one] ?? one}
                 data-autofocus={index === 0 || undefined}
-                checked={value?.toLowerCase() === option.value.toLowerCase()}
+                checked={value?.toLowerCase() === one.toLowerCase()}
                 onChange={() => {
-                  change(option.value)
+                  change(one)
                   close()
                 }}
               />
@@ -187,20 +185,21 @@ const EditorOfKind = (props: EditorProps) => {
           </Stack>
         )
       }
+      const groups = filter.groups ?? {}
       return (
         <Stack gap={6} scroll style={{ maxHeight: 300 }}>
-          {options.map((option, index) => (
-            <Fragment key={option.value}>
-              {option.group === undefined || option.group === options[index - 1]?.group ? null : (
+          {values.map((one, index) => (
+            <Fragment key={one}>
+              {groups[one] === groups[values[index - 1] ?? ''] ? null : (
                 <Text size="xs" fw={600} c="dimmed">
-                  {option.group}
+                  {groups[one]}
                 </Text>
               )}
               <Checkbox
-                label={option.label}
+                label={labels[one] ?? one}
                 data-autofocus={index === 0 || undefined}
-                checked={(value ?? '').split(',').includes(option.value)}
-                onChange={() => change(toggled(value, option.value))}
+                checked={(value ?? '').split(',').includes(one)}
+                onChange={() => change(toggled(value, one))}
               />
             </Fragment>
           ))}

@@ -1,28 +1,28 @@
 import { describe, expect, it } from 'vitest'
 import { type Filter, fieldOfInstant, filterText, instantOfField, toggled } from './filter.ts'
 
-const choice: Filter = {
-  name: 'Severity',
-  label: 'Finding',
-  kind: 'choice',
-  options: [
-    { value: '30', label: 'Vulnerable' },
-    { value: 'Armed', label: 'Armed' },
-  ],
-}
+const filter = (kind: Filter['kind']): Filter => ({
+  name: 'x',
+  label: 'X',
+  kind,
+  values: ['30', 'Armed'],
+  labels: { 30: 'Vulnerable' },
+  isSingle: false,
+})
 
 describe('filterText', () => {
-  it.each<[Filter, string, string]>([
-    [choice, '30,armed', 'Vulnerable or Armed'],
-    [choice, 'odd', 'odd'],
-    [{ name: 'x', label: 'X', kind: 'yesNo' }, 'True', 'Yes'],
-    [{ name: 'x', label: 'X', kind: 'tags' }, 'a,b', 'a or b'],
-    [{ name: 'x', label: 'X', kind: 'text' }, 'abc', '“abc”'],
-    [{ name: 'x', label: 'X', kind: 'instant' }, '2031-05-04T10:11Z', '2031-05-04 10:11 UTC'],
-    [{ name: 'x', label: 'X', kind: 'instant' }, '2031-05-04T10:11:12.345Z', '2031-05-04 10:11 UTC'],
-    [{ name: 'x', label: 'X', kind: 'period' }, '2031-05-04T10:11Z..', 'since 2031-05-04 10:11 UTC'],
-    [{ name: 'x', label: 'X', kind: 'period' }, '..2031-05-04', 'until 2031-05-04'],
-  ])('%o of %s is %s', (filter, value, text) => expect(filterText(filter, value)).toBe(text))
+  it.each<[Filter['kind'], string, string]>([
+    ['enum', '30,armed', 'Vulnerable or Armed'],
+    ['enum', 'odd', 'odd'],
+    ['boolean', 'True', 'Yes'],
+    ['tags', 'a,b', 'a or b'],
+    ['text', 'abc', '“abc”'],
+    ['instant', '2031-05-04T10:11Z', '2031-05-04 10:11 UTC'],
+    ['instant', '2031-05-04T10:11:12.345Z', '2031-05-04 10:11 UTC'],
+    ['time', '2031-05-04T10:11Z..', 'since 2031-05-04 10:11 UTC'],
+    ['time', '..2031-05-04', 'until 2031-05-04'],
+    ['time', '2031-05-04..2031-05-06', '2031-05-04 to 2031-05-06'],
+  ])('%s of %s is %s', (kind, value, text) => expect(filterText(filter(kind), value)).toBe(text))
 })
 
 describe('comma lists', () => {

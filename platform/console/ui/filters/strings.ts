@@ -11,8 +11,4 @@ export const strings = withPageWords({
   noTags: 'No tags found.',
   lastHour: 'Last hour',
   until: 'Until',
-  since: 'since {from}',
-  upTo: 'until {to}',
-  fromTo: '{from} to {to}',
-  quoted: '“{text}”',
 })

@@ -50,27 +50,8 @@ const cellOf = (column: ListColumn, value: unknown, show: TableColumn['show']): 
   }
 }
 
-const filterOf = ({ name, kind, label: text, values, labels, isSingle }: ListFilter): Filter => {
-  const label = translated(text)
-  const options = values.map((value) => ({
-    value,
-    label: labels[value] === undefined ? value : translated(labels[value]),
-  }))
-  switch (kind) {
-    case 'boolean':
-      return { name, label, kind: 'yesNo' }
-    case 'time':
-      return { name, label, kind: 'period' }
-    case 'tags':
-    case 'instant':
-      return { name, label, kind }
-    case 'id':
-    case 'text':
-      return { name, label, kind: 'text' }
-    default:
-      return { name, label, kind: 'choice', options, ...(isSingle ? { single: true } : {}) }
-  }
-}
+const translatedAll = (labels: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(labels).map(([value, label]) => [value, translated(label)]))
 
 /**
  * Returns the table and filters of a list from its definition. `cells` renders the columns, by id, that show more than
@@ -110,7 +91,10 @@ export const listTable = <Row extends object>(
       defaultSort,
       defaultColumns: columns.filter(({ shown }) => shown === true).map(({ id }) => id),
     },
-    filters: filters.map((name) => filterOf(known.get(name) as ListFilter)),
+    filters: filters.map((name) => {
+      const filter = known.get(name) as ListFilter
+      return { ...filter, label: translated(filter.label), labels: translatedAll(filter.labels) }
+    }),
     columns: columns.map(tableColumn),
   }
 }

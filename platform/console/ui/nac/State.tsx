@@ -1,9 +1,11 @@
-import type { QuarantineState } from '@portcullis/contract'
+import { type QuarantineState, quarantineStateLabels } from '@portcullis/contract'
+import { translated } from '../../lib/messages.ts'
 import { SeverityTag } from '../SeverityTag.tsx'
-import { quarantineLabels } from './labels.ts'
+import { quarantineSeverities } from './labels.ts'
 
 /** The state of a quarantine. */
 export const State = ({ state }: { state: QuarantineState }) => {
-  const { word, severity } = quarantineLabels[state]
+  const word = translated(quarantineStateLabels[state])
+  const severity = quarantineSeverities[state]
   return severity === null ? <span>{word}</span> : <SeverityTag severity={severity} word={word} />
 }

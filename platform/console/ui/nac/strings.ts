@@ -13,12 +13,6 @@ export const strings = withPageWords({
   hours: 'Duration (hours)',
   endless: 'Until released by a person',
   title: 'Quarantine host',
-  wanted: 'Queued',
-  applying: 'Requesting',
-  applied: 'Accepted, not verified yet',
-  verified: 'Quarantined',
-  clearing: 'Releasing',
-  cleared: 'Released',
   effectProperty:
     '{host} gets the property {policy}, and your policies isolate it from the network. It may also lose its connection to this server.',
   addresses: 'Addresses: {addresses}',

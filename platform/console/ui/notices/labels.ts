@@ -1,17 +1,5 @@
-import type { Channel, DeliveryState } from '@portcullis/contract'
-import { strings } from './strings.ts'
+import { channelLabels as channelTexts, deliveryStateLabels } from '@portcullis/contract'
+import { messages } from '../../lib/messages.ts'
 
-/** Channels of notification groups. */
-export const channelLabels: Readonly<Record<Channel, string>> = {
-  email: strings.email,
-  webhook: strings.webhook,
-  syslog: strings.syslog,
-}
-
-/** States of a delivery. */
-export const deliveryLabels: Readonly<Record<DeliveryState, string>> = {
-  waiting: strings.waiting,
-  delivered: strings.delivered,
-  failed: strings.failed,
-  dropped: strings.dropped,
-}
+export const channelLabels = messages(channelTexts)
+export const deliveryLabels = messages(deliveryStateLabels)

@@ -1,0 +1,20 @@
+import { commandStateLabels, type CommandState as State } from '@portcullis/contract'
+import { translated } from '../../lib/messages.ts'
+import { SeverityTag } from '../SeverityTag.tsx'
+import type { Severity } from '../theme/tokens.ts'
+
+const severities: Readonly<Record<State, Severity | null>> = {
+  queued: null,
+  delivered: null,
+  confirmed: null,
+  failed: 'red',
+  expired: 'amber',
+  cancelled: 'neutral',
+}
+
+/** The state of a command. */
+export const CommandState = ({ state }: { state: State }) => {
+  const word = translated(commandStateLabels[state])
+  const severity = severities[state]
+  return severity === null ? <span>{word}</span> : <SeverityTag severity={severity} word={word} />
+}

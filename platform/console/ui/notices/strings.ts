@@ -1,7 +1,0 @@
-import { withPageWords } from '../words.ts'
-
-export const strings = withPageWords({
-  waiting: 'waiting',
-  failed: 'refused',
-  dropped: 'dropped',
-})
