@@ -1,4 +1,4 @@
-/** Seeds several thousand fingerprints through the agent protocol, so that the server judges them itself. */
+/** Seeds several thousand fingerprints through the agent protocol, so that the server evaluates them itself. */
 import { readFileSync } from 'node:fs'
 import type { DeviceReport } from '@portcullis/contract'
 import { inventoryHash, parseUsbIds } from '@portcullis/domain'
