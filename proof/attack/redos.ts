@@ -51,7 +51,7 @@ const attackLength = 100_000
 
 /**
  * Returns whether a match takes a bounded number of steps from each start, so the time is linear: every repeat is limited,
- * except one at the end, which nothing follows that could fail. recheck judges high limits by a sample, as if they had none.
+ * except one at the end, which nothing follows that could fail. recheck evaluates high limits by a sample, as if they had none.
  */
 const isBounded = (source: string): boolean => {
   const plain = source.replace(/\\./g, 'x').replace(/\[[^\]]*\]/g, 'x')

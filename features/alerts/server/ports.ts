@@ -1,6 +1,6 @@
 import type { HealthStatus } from '@portcullis/contract'
 
-/** Interface to health, a higher feature that also monitors notifications. */
+/** Interface to health, a higher capability that also monitors notifications. */
 export interface HealthPort {
   /** Returns the worst status of the configured subsystems and its time. Call it outside transactions. */
   overall(): Promise<{ status: HealthStatus; lastUpdated: string }>

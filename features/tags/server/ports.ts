@@ -3,7 +3,7 @@ import type { Queryable, Rollback, Tx } from '@portcullis/platform/server/db/db.
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import type { HostTagChange, TagOrder } from './tags.orders.ts'
 
-/** Port to the policy, a higher feature: tags decide which rules apply, and removing one may remove a deny. */
+/** Port to the policy, a higher capability: tags decide which rules apply, and removing one may remove a deny. */
 export interface TagGate {
   /** Returns on how many hosts the changes newly allow devices. */
   measure(q: Queryable, changes: readonly HostTagChange[]): Promise<number>

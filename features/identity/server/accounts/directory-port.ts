@@ -2,7 +2,7 @@ import type { authProviders, ResponseOf } from '@portcullis/contract'
 import type { ExternalVerdict } from './external.ts'
 
 /**
- * The directories and providers that sign-in uses; a higher feature implements them. Calls run outside transactions
+ * The directories and providers that sign-in uses; a higher capability implements them. Calls run outside transactions
  * and throw `directory_unavailable` if the directory does not answer.
  */
 export interface DirectoryPort {
