@@ -133,15 +133,10 @@ export const deleteApiToken = operation({
 })
 
 export const deleteApiTokenByQuery = operation({
+  ...deleteApiToken,
   id: 'deleteApiTokenByQuery',
-  method: 'DELETE',
   path: '/prime/webui/admin/apiTokens',
-  tag: 'Admin',
-  summary: 'Revokes an API token, with its ID in the query',
-  fresh: 'the token belongs to another account above the profile User',
-  permission: 'tokens:own',
+  replacedBy: '`DELETE admin/apiTokens/{id}`',
+  params: closed({}),
   query: closed({ id: Type.String({ minLength: 1, maxLength: 64, description: 'ID of the token.' }) }),
-  response: closed({ revoked: Type.Boolean() }),
-  errors: ['not_found'],
-  examples: { response: { revoked: true } },
 })

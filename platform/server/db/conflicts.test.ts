@@ -2,6 +2,7 @@ import { plainMouse } from '@portcullis/domain/testing'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent, pageOf, type TestAgent } from '@portcullis/server/test/builders.ts'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { Rollback } from './db.ts'
 import { sql } from './sql.ts'
 
 const base = '/prime/webui'
@@ -140,4 +141,18 @@ describe('a committed change of rules', () => {
     await t.server.policy.drain()
     expect((await agent.peripherals())[0]).toMatchObject({ decision: 'block' })
   })
+})
+
+it('does what follows a commit after it, and not after a rollback', async () => {
+  const { db } = t.server
+  const ran: string[] = []
+  const run = (name: string, end: () => Promise<unknown>) =>
+    db.transaction((tx) => {
+      tx.onCommit(() => ran.push(name))
+      return end()
+    })
+  await run('committed', async () => expect(ran).toEqual([]))
+  await run('undone', async () => new Rollback('preview'))
+  await expect(run('failed', () => Promise.reject(new Error('refused')))).rejects.toThrow('refused')
+  expect(ran).toEqual(['committed'])
 })

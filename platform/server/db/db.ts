@@ -25,6 +25,8 @@ export interface Queryable {
 /** A transaction. Stores built on it read and write only through it. */
 export interface Tx extends Queryable {
   readonly isTransaction: true
+  /** Runs `work`, which must not throw, after COMMIT and before the caller of `transaction` continues. */
+  onCommit(work: () => void): void
 }
 
 /** A result of a transaction that rolls it back: of a preview, or of a change that must not happen. */
@@ -216,9 +218,16 @@ export const createDb = ({
       try {
         await client.query('BEGIN')
         const run = measured((config) => client.query(config))
-        const result = await work({ ...queryable(run), isTransaction: true })
-        await run({ text: result instanceof Rollback ? 'ROLLBACK' : 'COMMIT' })
+        const committed: (() => void)[] = []
+        const result = await work({
+          ...queryable(run),
+          isTransaction: true,
+          onCommit: (then) => void committed.push(then),
+        })
+        const isUndone = result instanceof Rollback
+        await run({ text: isUndone ? 'ROLLBACK' : 'COMMIT' })
         assertReplicated(client)
+        if (!isUndone) for (const then of committed) then()
         return result
       } catch (error) {
         // On a silent connection a ROLLBACK would only time out too; closing it rolls back.

@@ -60,12 +60,6 @@ export const registerAccountsRoutes = (
 
   app.register(listApiTokens, ({ actor }) => apiTokens.list(actor))
   app.register(createApiToken, ({ actor, body }) => apiTokens.create(actor, body))
-  app.register(deleteApiToken, async ({ actor, params }) => {
-    await apiTokens.delete(actor, params.id)
-    return { revoked: true }
-  })
-  app.register(deleteApiTokenByQuery, async ({ actor, query }) => {
-    await apiTokens.delete(actor, query.id)
-    return { revoked: true }
-  })
+  app.register(deleteApiToken, ({ actor, params }) => apiTokens.delete(actor, params.id))
+  app.register(deleteApiTokenByQuery, ({ actor, query }) => apiTokens.delete(actor, query.id))
 }

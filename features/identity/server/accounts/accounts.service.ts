@@ -241,8 +241,8 @@ export const createAccountsService = (context: AccountsContext, links: PasswordL
     title: ({ title }) => title,
     details: (_tx, change) => updateLines(change),
     carryOut: async (tx, actor, { given, accountId }, { requestedByAccount, secret }) => {
-      const done = await change(tx, actor, given, secret?.reveal() ?? null, { accountId, requestedByAccount })
-      return 'after' in done ? () => credentials.forget([done.after.account_id]) : undefined
+      await change(tx, actor, given, secret?.reveal() ?? null, { accountId, requestedByAccount })
+      return undefined
     },
   })
   changeRequests.handle<AccountDeletion>('accountDeletion', {
@@ -253,7 +253,7 @@ export const createAccountsService = (context: AccountsContext, links: PasswordL
       const accountIds = new Set(accounts.map((one) => one.accountId))
       const keys = accounts.map((one) => nameKey(one.userName))
       await remove(tx, actor, keys, { accountIds, requestedByAccount })
-      return () => credentials.forget([...accountIds])
+      return undefined
     },
   })
 
@@ -347,7 +347,6 @@ export const createAccountsService = (context: AccountsContext, links: PasswordL
           },
           secret: hash === null ? null : new Secret(hash),
         })
-      credentials.forget([done.after.account_id])
       return accountView(done.after)
     },
 
@@ -367,7 +366,6 @@ export const createAccountsService = (context: AccountsContext, links: PasswordL
           },
         })
       const found = done.deleted
-      credentials.forget(found.map((row) => row.account_id))
       const keys = new Set(found.map((row) => row.name_key))
       const result: BulkResult = { accepted: [], notFound: [] }
       for (const [key, name] of wanted) (keys.has(key) ? result.accepted : result.notFound).push(name)

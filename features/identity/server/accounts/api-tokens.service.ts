@@ -126,20 +126,15 @@ export const createApiTokensService = ({ db, clock, audit, opaqueTokens, credent
     },
 
     /** Deletes a token. Another person's token gives the same response as a missing one. */
-    delete: async (actor: Actor, tokenId: string): Promise<void> => {
-      const owner = !isId(tokenId)
-        ? undefined
-        : await db.transaction(async (tx) => {
-            const deleted = await createApiTokensStore(tx).delete(tokenId, scope(actor))
-            if (deleted === undefined) return undefined
-            const isOwn = deleted.account_id === actor.accountId
-            if (!isOwn && deleted.owner_profile < profiles.user) assertFresh(actor, clock.now())
-            await credentials.announce(tx, [deleted.account_id])
-            await audit.write(tx, actor, { action: 'apiToken.deleted', entity: deleted.name })
-            return deleted.account_id
-          })
-      if (owner === undefined) throw notFound('The token does not exist.')
-      credentials.forget([owner])
-    },
+    delete: (actor: Actor, tokenId: string): Promise<{ revoked: boolean }> =>
+      db.transaction(async (tx) => {
+        const deleted = isId(tokenId) ? await createApiTokensStore(tx).delete(tokenId, scope(actor)) : undefined
+        if (deleted === undefined) throw notFound('The token does not exist.')
+        const isOwn = deleted.account_id === actor.accountId
+        if (!isOwn && deleted.owner_profile < profiles.user) assertFresh(actor, clock.now())
+        await credentials.announce(tx, [deleted.account_id])
+        await audit.write(tx, actor, { action: 'apiToken.deleted', entity: deleted.name })
+        return { revoked: true }
+      }),
   }
 }

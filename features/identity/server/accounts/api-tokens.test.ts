@@ -1,4 +1,4 @@
-import { permissionsOf } from '@portcullis/contract'
+import { type AnyOperation, deleteApiTokenByQuery, permissionsOf } from '@portcullis/contract'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { person } from '@portcullis/server/test/people.ts'
@@ -107,6 +107,32 @@ describe('API tokens', () => {
     expect((await t.as(token).get(tokens)).statusCode).toBe(200)
     t.clock.advance(60_000)
     expect((await t.as(token).get(tokens)).statusCode).toBe(401)
+  })
+
+  it('are revoked under their path and under the deprecated one with the same answers', async () => {
+    const admin = await t.admin()
+    const { path }: AnyOperation = deleteApiTokenByQuery
+    const revoked: unknown[][] = []
+    for (const address of [(id: string) => `${tokens}/${id}`, (id: string) => `${path}?id=${id}`]) {
+      const made = (await admin.post(tokens, { name: 'alias', userProfile: 30 })).json()
+      const answers = []
+      for (const [api, id] of [
+        [(await person(t)).api, made.id],
+        [admin, 'nonsense'],
+        [admin, made.id],
+        [admin, made.id],
+      ]) {
+        const { statusCode, body } = await api.delete(address(id))
+        answers.push([statusCode, statusCode === 200 ? JSON.parse(body) : JSON.parse(body).detail])
+      }
+      expect((await t.as(made.token).get('/prime/webui/admin/all')).statusCode).toBe(401)
+      revoked.push(answers)
+    }
+    expect(revoked[1]).toEqual(revoked[0])
+    expect(revoked[0]?.map((one) => (one as unknown[])[0])).toEqual([404, 404, 200, 404])
+    const { paths } = (await admin.get('/openapi.json')).json()
+    expect(paths[path].delete).toMatchObject({ deprecated: true })
+    expect(paths[`${tokens}/{id}`].delete).not.toHaveProperty('deprecated')
   })
 
   it('stop working as soon as their owner or an Administrator revokes them', async () => {

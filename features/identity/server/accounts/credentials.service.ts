@@ -151,12 +151,11 @@ export const createCredentialsService = (
         : byApiToken(`i:${id}`, () => store.apiTokenById(id), ip)
     },
 
-    /** Makes every replica drop the cached credentials of these accounts when `tx` commits. */
-    announce: (tx: Tx, accountIds: readonly string[]): Promise<void> =>
+    /** Makes every replica drop the cached credentials of these accounts when `tx` commits, and this one at once. */
+    announce: (tx: Tx, accountIds: readonly string[]): Promise<void> => {
+      tx.onCommit(() => forget(accountIds))
       // 100 ids are under 4 kB. For larger changes, every cached row is dropped.
-      bus.publish(tx, topic, accountIds.length <= 100 ? { accountIds } : {}),
-
-    /** Drops them on this replica immediately. Call it after the commit. */
-    forget: (accountIds: readonly string[]): void => forget(accountIds),
+      return bus.publish(tx, topic, accountIds.length <= 100 ? { accountIds } : {})
+    },
   }
 }

@@ -102,10 +102,10 @@ export const createExternalService = (context: AccountsContext) => {
     return after
   }
 
-  /** Withdraws an account: ends its sessions and refuses sign-ins. Returns false if there was nothing to do. */
-  async function withdraw(tx: Tx, accountId: string, why: string): Promise<boolean> {
+  /** Withdraws an account: ends its sessions and refuses sign-ins. */
+  async function withdraw(tx: Tx, accountId: string, why: string): Promise<void> {
     const before = await createAccountsStore(tx).lock(accountId)
-    if (before === undefined || !before.is_enabled || before.auth_source === 'Local') return false
+    if (before === undefined || !before.is_enabled || before.auth_source === 'Local') return
     const after: AccountRow = {
       ...before,
       is_enabled: false,
@@ -122,7 +122,6 @@ export const createExternalService = (context: AccountsContext) => {
       details: why,
       severity: 4,
     })
-    return true
   }
 
   /** Updates an account from the directory's answer, without a sign-in. */
@@ -130,15 +129,13 @@ export const createExternalService = (context: AccountsContext) => {
     const { person } = verdict
     if (person === null) {
       const why = verdict.lost?.why
-      if (why !== undefined && (await db.transaction((tx) => withdraw(tx, accountId, why))))
-        credentials.forget([accountId])
+      if (why !== undefined) await db.transaction((tx) => withdraw(tx, accountId, why))
       return
     }
     await db.transaction(async (tx) => {
       const before = await createAccountsStore(tx).lock(accountId)
       if (before?.is_enabled && before.auth_source === person.source) await follow(tx, before, person)
     })
-    credentials.forget([accountId])
   }
 
   return {
@@ -161,21 +158,14 @@ export const createExternalService = (context: AccountsContext) => {
       return follow(tx, row, person)
     },
 
-    /** Drops the cached credentials of an account after its transaction committed. */
-    settled: (accountId: string): void => credentials.forget([accountId]),
-
     /** Withdraws the account of a provider's subject, if there is one. */
-    withdrawSubject: async (issuer: string, id: string, why: string): Promise<void> => {
-      const ended = await db.transaction(async (tx) => {
+    withdrawSubject: (issuer: string, id: string, why: string): Promise<void> =>
+      db.transaction(async (tx) => {
         const row = await createExternalStore(tx).lockByExternalId(issuer, id)
-        return row !== undefined && (await withdraw(tx, row.account_id, why)) ? row.account_id : null
-      })
-      if (ended !== null) credentials.forget([ended])
-    },
+        if (row !== undefined) await withdraw(tx, row.account_id, why)
+      }),
 
-    withdraw: async (accountId: string, why: string): Promise<void> => {
-      if (await db.transaction((tx) => withdraw(tx, accountId, why))) credentials.forget([accountId])
-    },
+    withdraw: (accountId: string, why: string): Promise<void> => db.transaction((tx) => withdraw(tx, accountId, why)),
 
     /** Asks the directory about an account before its session continues, if that is due. */
     recheck: async (account: AccountRow): Promise<void> => {

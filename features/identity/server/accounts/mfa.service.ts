@@ -189,8 +189,8 @@ export const createMfa = (context: AccountsContext, { prove, bookFactor, bookPro
     title: ({ userName }) => `Reset the second factors of Administrator ${userName}`,
     details: (_tx, { userName, accountId }) => [`Account ${userName} (${accountId})`],
     carryOut: async (tx, actor, { userName, accountId }, { requestedByAccount }) => {
-      const { id } = await reset(tx, actor, userName, { accountId, requestedByAccount })
-      return () => credentials.forget([id])
+      await reset(tx, actor, userName, { accountId, requestedByAccount })
+      return undefined
     },
   })
 
@@ -229,7 +229,6 @@ export const createMfa = (context: AccountsContext, { prove, bookFactor, bookPro
         return { recoveryCodes }
       })
       await release()
-      credentials.forget([actor.accountId as string])
       return done
     },
 
@@ -240,7 +239,6 @@ export const createMfa = (context: AccountsContext, { prove, bookFactor, bookPro
         await updateMark(tx, account.account_id)
         await note(tx, actor, 'totpRemoved', account)
       })
-      credentials.forget([account.account_id])
       return state(db, account.account_id)
     },
 
@@ -301,7 +299,6 @@ export const createMfa = (context: AccountsContext, { prove, bookFactor, bookPro
         await note(tx, actor, 'passkeyAdded', account, cleanText(name, 64))
         return { recoveryCodes }
       })
-      credentials.forget([actor.accountId as string])
       return added
     },
 
@@ -312,7 +309,6 @@ export const createMfa = (context: AccountsContext, { prove, bookFactor, bookPro
         await updateMark(tx, account.account_id)
         await note(tx, actor, 'passkeyRemoved', account)
       })
-      credentials.forget([account.account_id])
       return state(db, account.account_id)
     },
 
@@ -413,7 +409,6 @@ export const createMfa = (context: AccountsContext, { prove, bookFactor, bookPro
           kind: 'factorReset',
           change: { accountId: done.id, userName: done.waits.user_name },
         })
-      credentials.forget([done.id])
       return { reset: done.reset }
     },
 

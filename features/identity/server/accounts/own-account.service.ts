@@ -72,7 +72,6 @@ export const createOwnAccountService = (context: AccountsContext, signin: Signin
         })
         return next
       })
-      credentials.forget([accountId])
       return accountView(after)
     },
   }

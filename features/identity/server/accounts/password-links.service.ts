@@ -72,7 +72,6 @@ export const createPasswordLinks = (context: AccountsContext) => {
         })
         if (isRevoking) await revokeApiTokens(audit, tx, actor, row)
       })
-      credentials.forget([accountId])
       const apiTokensLeft = await createApiTokensStore(db).count(accountId, new Date(clock.now()))
       return { userName: owner.user_name, apiTokensLeft }
     },

@@ -118,7 +118,6 @@ export const createReauthenticationService = (context: AccountsContext, signin: 
       }
       const at = clock.now()
       if (!(await db.transaction((tx) => markFresh(tx, actor, account, at, proof)))) throw new AppError('session_ended')
-      credentials.forget([account.account_id])
       return { freshUntil: new Date(at + freshSeconds * 1000).toISOString() }
     },
 
@@ -164,7 +163,6 @@ export const createReauthenticationService = (context: AccountsContext, signin: 
       const isMarked = await db.transaction((tx) => markFresh(tx, actor, account, at, 'sign-in at the provider'))
       if (!isMarked) throw new AppError('session_ended')
       await release()
-      credentials.forget([accountId])
     },
 
     /** Starts a passkey proof bound to the caller's session. */

@@ -19,7 +19,7 @@ export const createSecondFactor = (context: AccountsContext, mfa: Mfa) => {
     write: (tx: Tx, row: AccountRow) => Promise<T>,
   ): Promise<{ userName: string } & T> {
     const key = nameKey(userName)
-    const { row, done } = await db.transaction(async (tx) => {
+    return db.transaction(async (tx) => {
       const found = (await createAccountsStore(tx).lockForChange([key], null)).find(
         (account) => account.name_key === key,
       )
@@ -27,10 +27,8 @@ export const createSecondFactor = (context: AccountsContext, mfa: Mfa) => {
         throw notFound(`The local account ${userName} does not exist.`)
       const result = await write(tx, found)
       await credentials.announce(tx, [found.account_id])
-      return { row: found, done: result }
+      return { userName: found.user_name, ...result }
     })
-    credentials.forget([row.account_id])
-    return { userName: row.user_name, ...done }
   }
 
   return {

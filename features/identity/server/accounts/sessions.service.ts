@@ -62,17 +62,14 @@ export const createSessionsService = (context: AccountsContext, external: Extern
     isCurrent: row.session_id === currentId,
   })
 
-  async function end(actor: Actor, sessionId: string): Promise<boolean> {
-    const accountId = actor.accountId as string
-    const ended = await db.transaction(async (tx) => {
+  const end = (actor: Actor, sessionId: string): Promise<boolean> =>
+    db.transaction(async (tx) => {
+      const accountId = actor.accountId as string
       if ((await createSessionsStore(tx).delete(accountId, sessionId)) === 0) return false
       await credentials.announce(tx, [accountId])
       await audit.write(tx, actor, { action: 'session.ended', entity: actor.userName, details: `session ${sessionId}` })
       return true
     })
-    credentials.forget([accountId])
-    return ended
-  }
 
   return {
     /**
@@ -132,7 +129,7 @@ export const createSessionsService = (context: AccountsContext, external: Extern
               severity: 4,
               outcome: 'failure',
             })
-          return { ended: row.account_id }
+          return null
         }
         const next = opaqueTokens.make('pr')
         await sessions.useRefresh(hash, now)
@@ -140,9 +137,8 @@ export const createSessionsService = (context: AccountsContext, external: Extern
         await sessions.touchSession(row.session_id, now)
         return tokensFor(row, row.token_version, next.text)
       })
-      if (opened !== null && !('ended' in opened)) return opened
-      if (opened !== null) credentials.forget([opened.ended])
-      throw new AppError('session_ended')
+      if (opened === null) throw new AppError('session_ended')
+      return opened
     },
 
     logout: async (actor: Actor): Promise<boolean> => {

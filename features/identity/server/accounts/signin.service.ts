@@ -174,13 +174,10 @@ export const createSigninService = (context: AccountsContext, sessions: Sessions
           : { opened: await open(tx, account, from, authenticatedBy(person)) }
       })
     // If two first sign-ins happen at the same time, the second finds the account that the first created.
-    const done = await run().catch((error: unknown) => {
+    return run().catch((error: unknown) => {
       if (isPgError(error, '23505')) return run()
       return recordSuspended(error, person.userName, from.ip)
     })
-    // Its former credentials may have ended. Other replicas receive the message.
-    if ('opened' in done) external.settled(done.opened.accountId)
-    return done
   }
 
   /** Records a refused person whose identity was proven. Strangers cannot cause such records, so each is written. */

@@ -23,7 +23,7 @@ export const createSuspensionService = (context: AccountsContext) => {
     write: (tx: Tx, before: AccountRow) => Promise<AccountRow>,
   ): Promise<AccountView> {
     const key = nameKey(userName)
-    const after = await db.transaction(async (tx) => {
+    return db.transaction(async (tx) => {
       const rows = await createAccountsStore(tx).lockForChange([key], actor.accountId)
       // If two Administrators suspend each other, the second one is suspended by now.
       const own = rows.find((row) => row.account_id === actor.accountId)
@@ -36,10 +36,8 @@ export const createSuspensionService = (context: AccountsContext) => {
         throw new AppError('forbidden_object', { detail: 'You cannot suspend your own account.' })
       const next = await write(tx, before)
       await credentials.announce(tx, [before.account_id])
-      return next
+      return accountView(next)
     })
-    credentials.forget([after.account_id])
-    return accountView(after)
   }
 
   const lift = (actor: Actor, userName: string): Promise<AccountView> =>

@@ -48,11 +48,11 @@ export const createTokenExpiry = ({ db, clock, audit, events, credentials }: Acc
   },
 
   /** Limits tokens created before scopes to 90 days from the upgrade. Tokens that expire earlier keep their date. */
-  limitLegacy: async (): Promise<void> => {
-    const now = new Date(clock.now())
-    const limited = await db.transaction(async (tx) => {
+  limitLegacy: (): Promise<void> =>
+    db.transaction(async (tx) => {
+      const now = new Date(clock.now())
       const tokens = await createApiTokensStore(tx).limitLegacy(now, defaultExpiry(now))
-      if (tokens.length === 0) return tokens
+      if (tokens.length === 0) return
       await credentials.announce(tx, [...new Set(tokens.map(({ account_id }) => account_id))])
       for (const token of tokens)
         await audit.write(tx, systemActor('system'), {
@@ -60,8 +60,5 @@ export const createTokenExpiry = ({ db, clock, audit, events, credentials }: Acc
           entity: token.name,
           details: `of ${token.user_name}; userProfile: ${profileNames[token.user_profile]}; created before scopes; expires: ${token.expires_at.toISOString()}`,
         })
-      return tokens
-    })
-    if (limited.length > 0) credentials.forget(limited.map(({ account_id }) => account_id))
-  },
+    }),
 })
