@@ -88,7 +88,7 @@ const Failure = ({ failure, retry, resend, inline = false }: Failed) => {
 }
 
 type ErrorStateProps = Omit<Failed, 'failure'> &
-  ({ failure: unknown } | { query: { error: unknown; refetch: () => Promise<unknown> } })
+  ({ failure: unknown } | { query: { error: unknown; refetch: () => unknown } })
 
 /** Shows the failure of a query or a change, if it has one. */
 export const ErrorState = (props: ErrorStateProps) => {
