@@ -4,22 +4,22 @@
 const { TIERS } = require('./scripts/tiers.cjs')
 
 /** Capabilities lie in `features/<capability>/{contract,server,console}/`. */
-const FEATURE = '^features/'
+const CAPABILITY = '^features/'
 const SERVER = '(server|platform/server|features/[^/]+/server)/'
 const CONSOLE = '(console|platform/console|features/[^/]+/console)/'
 const CONTRACT = '(contract|platform/contract|features/[^/]+/contract)/'
 const anyOf = (names) => `(${names.join('|')})/`
 const TEST = '\\.test\\.(ts|tsx|mjs)$'
 
-// A last tier of one feature has nothing that it must not import.
+// A last tier of one capability has nothing that it must not import.
 const bound = TIERS.filter((tier, index) => index < TIERS.length - 1 || tier.length > 1)
 const tierRules = bound.map((tier, index) => ({
   name: `tier-${index + 1}-imports-lower-tiers-only`,
   comment: `The server parts of ${tier.join(', ')} import lower tiers only; compose.ts passes in what calls upwards.`,
   severity: 'error',
-  from: { path: `${FEATURE}${anyOf(tier)}server/`, pathNot: TEST },
-  // Everything of its own tier and above except itself ($1 is the importing feature).
-  to: { path: `${FEATURE}${anyOf(TIERS.slice(index).flat())}server/`, pathNot: `${FEATURE}$1/` },
+  from: { path: `${CAPABILITY}${anyOf(tier)}server/`, pathNot: TEST },
+  // Everything of its own tier and above except itself ($1 is the importing capability).
+  to: { path: `${CAPABILITY}${anyOf(TIERS.slice(index).flat())}server/`, pathNot: `${CAPABILITY}$1/` },
 }))
 
 /** @type {import('dependency-cruiser').IConfiguration} */
@@ -27,28 +27,28 @@ module.exports = {
   forbidden: [
     ...tierRules,
     {
-      name: 'every-feature-has-a-tier',
+      name: 'every-capability-has-a-tier',
       comment: 'Every capability has a tier; one that TIERS does not name would escape the tier rules.',
       severity: 'error',
-      from: { path: `${FEATURE}(?!${anyOf(TIERS.flat())})[^/]+/` },
+      from: { path: `${CAPABILITY}(?!${anyOf(TIERS.flat())})[^/]+/` },
       to: {},
     },
     {
-      name: 'feature-only-through-index',
+      name: 'capability-only-through-index',
       comment: 'A capability imports the server part of another only through its index.ts.',
       severity: 'error',
-      from: { path: `${FEATURE}([^/]+)/server/` },
-      to: { path: `${FEATURE}[^/]+/server/(?!index\\.ts$|[a-z-]+/index\\.ts$)`, pathNot: `${FEATURE}$1/` },
+      from: { path: `${CAPABILITY}([^/]+)/server/` },
+      to: { path: `${CAPABILITY}[^/]+/server/(?!index\\.ts$|[a-z-]+/index\\.ts$)`, pathNot: `${CAPABILITY}$1/` },
     },
     {
-      name: 'outsiders-see-the-feature-index-only',
+      name: 'outsiders-see-the-capability-index-only',
       comment: 'Compose, entries and test kits import a capability only through its index.ts.',
       severity: 'error',
       from: { path: '^(server|cli|proof|e2e)/' },
-      to: { path: `${FEATURE}[^/]+/server/(?!index\\.ts$|[a-z-]+/index\\.ts$)` },
+      to: { path: `${CAPABILITY}[^/]+/server/(?!index\\.ts$|[a-z-]+/index\\.ts$)` },
     },
     {
-      name: 'platform-knows-no-feature',
+      name: 'platform-knows-no-capability',
       comment: 'The platform imports no capability.',
       severity: 'error',
       from: { path: '^platform/' },
@@ -115,11 +115,11 @@ module.exports = {
       to: { path: `^(${SERVER}|(domain|agent|cli|proof|e2e|scripts)/)` },
     },
     {
-      name: 'console-features-never-each-other',
+      name: 'console-capabilities-never-each-other',
       comment: 'The console parts of capabilities never import each other.',
       severity: 'error',
-      from: { path: `${FEATURE}([^/]+)/console/` },
-      to: { path: `${FEATURE}[^/]+/console/`, pathNot: `${FEATURE}$1/` },
+      from: { path: `${CAPABILITY}([^/]+)/console/` },
+      to: { path: `${CAPABILITY}[^/]+/console/`, pathNot: `${CAPABILITY}$1/` },
     },
     {
       name: 'agent-imports-contract-and-domain-only',

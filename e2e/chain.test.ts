@@ -97,7 +97,7 @@ describe('an attached attack tool', () => {
       'a notice',
       async () => (await server.get<RiskNotification[]>('systemNotification/riskNotifications?kind=attackTool'))[0],
     )
-    const toNotice = performance.now() - startedAt
+    const toAlert = performance.now() - startedAt
     expect(notice).toMatchObject({
       severityString: 'Critical',
       entityType: 'Model',
@@ -132,7 +132,7 @@ describe('an attached attack tool', () => {
     const stored = (await server.events()).map(({ eventID }) => eventID)
     expect(ids).toEqual(stored.filter((id) => id >= (ids[0] as number)).sort((a, b) => a - b))
     console.log(
-      `plugged in to notice ${Math.round(toNotice)} ms, webhook ${Math.round(toWebhook)} ms, SIEM ${Math.round(toSiem)} ms, mail ${Math.round(toMail)} ms`,
+      `plugged in to notice ${Math.round(toAlert)} ms, webhook ${Math.round(toWebhook)} ms, SIEM ${Math.round(toSiem)} ms, mail ${Math.round(toMail)} ms`,
     )
   }, 120_000)
 })

@@ -12,7 +12,7 @@ import { consolePages } from './page-paths.ts'
 
 const width = 390
 /** Pages of a person on call: here not even tables scroll sideways. */
-const onCall = new Set(['/', '/notices', '/agents/HOST', '/agents/HOST?tab=devices', '/approvals'])
+const onCall = new Set(['/', '/alerts', '/agents/HOST', '/agents/HOST?tab=devices', '/approvals'])
 
 /**
  * What is wider than the window: whether the document scrolls, elements beyond its edge, and elements that scroll or

@@ -20,7 +20,7 @@ const lists: readonly [path: string, table: string, opens: RegExp][] = [
   ['/reports', 'Schedules', /\/reports\/[\w-]+$/],
   ['/reports/history', 'Runs', /\/reports\/history\?open=/],
   ['/events', 'Events', /\/events\?open=/],
-  ['/notices', 'Risk alerts', /\/notices\?open=/],
+  ['/alerts', 'Risk alerts', /\/alerts\?open=/],
   ['/settings/accounts', 'Accounts', /\/settings\/accounts\?open=/],
   ['/settings/tags', 'Tags', /\/agents\?Hashtags=/],
   ['/settings/assets', 'Newest messages', /\/settings\/assets\?message=/],
@@ -106,7 +106,7 @@ describe('the rows of every list', unless(whyNoChromium), () => {
     await settled(page)
     const again = await firstRow(name)
     // An alert begins with its severity.
-    const first = path === '/notices' ? again.row : again.cells.first()
+    const first = path === '/alerts' ? again.row : again.cells.first()
     const link = first.getByRole('link')
     if ((await link.count()) === 0) {
       // A row that unfolds in place has a button.

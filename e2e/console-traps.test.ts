@@ -110,7 +110,7 @@ describe('regressions of the console', unless(whyNoChromium), () => {
   )
 
   it('names the hosts of an alert, opens them, and approves a waiting device', async () => {
-    const { page, context, wrong } = await open('/notices')
+    const { page, context, wrong } = await open('/alerts')
     await desk.checkIn({ enforcement: { mode: 'Armed', policyVersion: 0, reason: '' } })
     await desk.plug(rubberDucky({ portPath: '3-1', serial: 'second' }))
     await page.getByRole('grid', { name: 'Risk alerts' }).getByText('Attack tool').first().click()
@@ -130,10 +130,10 @@ describe('regressions of the console', unless(whyNoChromium), () => {
   })
 
   it('does not scroll on-call pages sideways at 390 px', async () => {
-    const { page, context, wrong } = await open('/notices', 390, 844)
+    const { page, context, wrong } = await open('/alerts', 390, 844)
     await page.getByRole('grid', { name: 'Risk alerts' }).getByText('Attack tool').first().waitFor()
     for (const path of [
-      '/notices',
+      '/alerts',
       `/agents/${desk.agentId}`,
       '/approvals',
       '/policy/requests',

@@ -188,7 +188,7 @@ describe('the console', unless(whyNoChromium), () => {
     for (const [address, target] of [
       ['hosts', 'agents'],
       ['devices', 'peripherals'],
-      ['alerts', 'notices'],
+      ['notices', 'alerts'],
     ]) {
       await page.goto(`/${address}`)
       await page.waitForURL((url) => url.pathname === `/${target}`)

@@ -24,7 +24,7 @@ const pictures = [
   { name: 'hosts', path: '/agents', schemes: ['light'] },
   { name: 'devices', path: '/peripherals', schemes: ['light'] },
   { name: 'approvals', path: '/approvals', schemes: ['light'] },
-  { name: 'alerts', path: '/notices', schemes: ['light'] },
+  { name: 'alerts', path: '/alerts', schemes: ['light'] },
   { name: 'rules', path: '/policy', schemes: ['light'] },
   { name: 'insights', path: '/insights', schemes: ['light'] },
   { name: 'add-hosts', path: '/settings/enrolment', schemes: ['light'] },

@@ -1,6 +1,6 @@
 import type { FilterKind } from '@portcullis/contract'
 import { statusTable } from '@portcullis/features/agentless/console/agentless.view.tsx'
-import { alertsTable } from '@portcullis/features/alerts/console/inbox/notices.view.ts'
+import { alertsTable } from '@portcullis/features/alerts/console/inbox/alerts.view.ts'
 import { auditTable } from '@portcullis/features/audit/console/audit.view.tsx'
 import { commandsTable } from '@portcullis/features/commands/console/commands.view.tsx'
 import { deliveriesTable } from '@portcullis/features/deliveries/console/deliveries.view.tsx'

@@ -21,7 +21,7 @@ const commonPages: Readonly<Record<string, string>> = {
   agents: 'console/src/app/AgentsScreen.tsx',
   peripherals: 'features/devices/console/PeripheralsPage.tsx',
   approvals: 'features/policy/console/approvals/ApprovalsPage.tsx',
-  notices: 'features/alerts/console/inbox/NoticesPage.tsx',
+  alerts: 'features/alerts/console/inbox/AlertsPage.tsx',
 }
 
 type Bundle = Readonly<

@@ -17,8 +17,8 @@ export const severityOf = (state: {
 }
 
 /** Returns the severity of a device: the severity of its fingerprint, or of a device that is not on the allowlist if that is higher. */
-export const deviceSeverity = (design: number, unapproved: boolean): number =>
-  Math.max(design, severityOf({ unapproved }))
+export const deviceSeverity = (fingerprint: number, unapproved: boolean): number =>
+  Math.max(fingerprint, severityOf({ unapproved }))
 
 /** A part of a risk score. */
 export interface RiskFactor {

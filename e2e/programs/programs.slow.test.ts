@@ -2,7 +2,7 @@ import type { PolicyRule } from '@portcullis/contract/agent-protocol'
 import { unless } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from '../kernel/vm.ts'
-import { idsOf, type Name, type Rig, startRig } from './rig.ts'
+import { idsOf, type Name, type Rig, startRig } from './debian.ts'
 import { whyNoPrograms } from './root.ts'
 
 /** An emulated host of some minutes. */

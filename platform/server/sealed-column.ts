@@ -1,7 +1,7 @@
 import type { Queryable, Tx } from './db/db.ts'
 import { raw, sql } from './db/sql.ts'
 
-/** A column of sealed secrets, declared by the feature that owns the table. A change of the sealing key rewrites it. */
+/** A column of sealed secrets, declared by the capability that owns the table. A change of the sealing key rewrites it. */
 export interface SealedColumn {
   table: string
   /** SQL expression that identifies a row as text; unique in the table. */

@@ -23,7 +23,7 @@ interface Made {
 /** Expressions that are made at run time. */
 const made: readonly Made[] = [
   {
-    file: 'features/knowledge/server/knowledge.patterns.ts',
+    file: 'features/knowledge/server/patterns.ts',
     of: 'pattern',
     are: 'compiled only to check the syntax; its steps are counted right after',
   },
@@ -42,7 +42,7 @@ const made: readonly Made[] = [
     file: 'features/events/contract/event-text.ts',
     ...{ of: 'pattern', are: eventTextForms.map(([form]) => form), flags: 's', longest: 2_000 },
   },
-  { file: 'platform/console/ui/notices/line.ts', of: 'cause', are: [titles], flags: 's' },
+  { file: 'platform/console/ui/alerts/line.ts', of: 'cause', are: [titles], flags: 's' },
   { file: 'platform/server/http/console.ts', of: 'encoding', are: ['\\bbr\\b', '\\bgzip\\b'] },
   { file: 'domain/src/platforms/feed-text.ts', of: 'name', are: ['^ComputerName=([^\\r\\n]*)'], flags: 'm' },
 ]

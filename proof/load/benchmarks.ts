@@ -1,5 +1,6 @@
 /** Lists all benchmarks by name. */
 import { benchAgentless } from './agentless.ts'
+import { benchAlerts } from './alerts.ts'
 import { benchCheckIn } from './check-in.ts'
 import { benchCommand } from './command.ts'
 import { benchConsole } from './console.ts'
@@ -10,7 +11,6 @@ import { benchInsights } from './insights.ts'
 import { benchList } from './list.ts'
 import { benchMemory } from './memory.ts'
 import { benchMixed } from './mixed.ts'
-import { benchNotices } from './notices.ts'
 import { benchPage } from './page.ts'
 import { benchPlatforms } from './platforms.ts'
 import { benchReevaluation } from './reevaluation.ts'
@@ -43,5 +43,5 @@ export const alone: Readonly<Record<string, (settings: Settings) => Promise<Benc
   memory: benchMemory,
   strangers: benchStrangers,
   start: benchStart,
-  notices: benchNotices,
+  notices: benchAlerts,
 }

@@ -28,12 +28,12 @@ export const groups = {
       'domain/src/audit-verify.ts',
       'domain/src/audit-checkpoint.ts',
       'features/policy/server/seal.ts',
-      'features/knowledge/server/knowledge.seal.ts',
+      'features/knowledge/server/seal.ts',
     ],
     tests: [
       'domain/test/audit-*.test.ts',
       'features/policy/server/seal.mac.test.ts',
-      'features/knowledge/server/knowledge.seal.test.ts',
+      'features/knowledge/server/seal.test.ts',
     ],
   },
   enforcement: {

@@ -220,7 +220,7 @@ export const parts: readonly Part[] = [
     http,
   ]),
   bench('notices', 'Events become alerts and reach a SIEM faster than they occur.', 'notices', [
-    'proof/load/notices.ts',
+    'proof/load/alerts.ts',
     'features/alerts/server',
     'features/deliveries/server',
     'platform/server/syslog',

@@ -2,16 +2,16 @@ import type { DeviceReport } from '@portcullis/contract'
 import { parseReport, policyDevice } from '@portcullis/domain'
 import type { EvaluatedDevice, Fingerprint } from '@portcullis/features/devices/server/index.ts'
 
-const designs = new Map<string, Fingerprint>()
+const fingerprints = new Map<string, Fingerprint>()
 
 /** Returns a reported device with its verdict. Equal descriptors and strings have the same fingerprint. */
 export const evaluated = (report: DeviceReport, verdict: Partial<Fingerprint> = {}): EvaluatedDevice => {
   const key = JSON.stringify([report.descriptors, report.manufacturer, report.product, verdict])
   const { vid, pid } = parseReport(report)
-  const design = designs.get(key) ?? {
-    id: designs.size + 1,
-    modelId: designs.size + 1,
-    shapeId: designs.size + 1,
+  const fingerprint = fingerprints.get(key) ?? {
+    id: fingerprints.size + 1,
+    modelId: fingerprints.size + 1,
+    shapeId: fingerprints.size + 1,
     fingerprint: key,
     vid,
     pid,
@@ -34,6 +34,6 @@ export const evaluated = (report: DeviceReport, verdict: Partial<Fingerprint> = 
     levelOf: () => null,
     ...verdict,
   }
-  designs.set(key, design)
-  return { report, design, serial: report.serial ?? '' }
+  fingerprints.set(key, fingerprint)
+  return { report, fingerprint, serial: report.serial ?? '' }
 }

@@ -22,6 +22,7 @@ import type {
 import type { Reports } from '../reports.ts'
 import { blockedLines, type PublicStatus } from './blocked-lines.ts'
 import { type Defaults, notRestored, unblockAll } from './defaults.ts'
+import { createTruth } from './driver-check.ts'
 import { createEvaluator } from './evaluator.ts'
 import { createHolds, isOneOf } from './holds.ts'
 import {
@@ -37,7 +38,6 @@ import { switchesToOpen } from './open-switches.ts'
 import { createPass, type Outcome } from './pass.ts'
 import type { HeldPolicy } from './policy-file.ts'
 import { createRecent } from './recent.ts'
-import { createTruth } from './truth.ts'
 
 export interface EnforcerDeps {
   agentId: string

@@ -4,10 +4,10 @@ import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import type { Gate, HostNeeds, Programs, ScannedDevice, WriteOutcome } from '../platform/platform.ts'
 import type { Reports } from '../reports.ts'
+import type { Truth } from './driver-check.ts'
 import type { Evaluator, IdentifiedDevice } from './evaluator.ts'
 import type { Holds } from './holds.ts'
 import type { Recent } from './recent.ts'
-import type { Truth } from './truth.ts'
 
 type Guard = NonNullable<Enforced['guard']>
 

@@ -1,12 +1,12 @@
 import { Bell } from '@portcullis/features/alerts/console/inbox/Bell.tsx'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useLiveAlerts } from '@portcullis/platform/console/ui/alerts/useAlerts.ts'
 import type { Confirmation } from '@portcullis/platform/console/ui/confirm.ts'
 import { answerConfirms } from '@portcullis/platform/console/ui/confirm.ts'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
 import { Logo } from '@portcullis/platform/console/ui/Logo.tsx'
 import { lazily, lazilyDialog } from '@portcullis/platform/console/ui/lazily.tsx'
 import { useLiveNac } from '@portcullis/platform/console/ui/nac/useNac.ts'
-import { useLiveNotices } from '@portcullis/platform/console/ui/notices/useNotices.ts'
 import { useKeys } from '@portcullis/platform/console/ui/useKeys.ts'
 import { Link, useLocation, useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useCallback, useEffect, useState } from 'react'
@@ -53,7 +53,7 @@ const Rail = ({ isReady }: { isReady: boolean }) => {
   // biome-ignore lint/correctness/useExhaustiveDependencies: the menu closes when a page opens
   useEffect(() => setOpen(false), [pathname])
   const nac = useLiveNac(isReady)
-  const unread = useLiveNotices(isReady).data?.unread ?? 0
+  const unread = useLiveAlerts(isReady).data?.unread ?? 0
   const allowed = places.filter(
     ({ permission, isOfNac }) => (!isReady || session.may(permission)) && (isOfNac !== true || nac.isShown),
   )

@@ -47,7 +47,7 @@ export const places: readonly Place[] = [
   { to: '/reports', title: strings.reports, icon: 'report', key: 'd', permission: 'config:read' },
   { to: '/events', title: strings.events, icon: 'events', key: 'e', permission: 'fleet:read' },
   {
-    to: '/notices',
+    to: '/alerts',
     title: strings.alerts,
     icon: 'bell',
     key: 'b',

@@ -3,9 +3,9 @@ import { parseSearchText, searchText } from '@portcullis/platform/console/lib/vi
 import { code } from '@portcullis/platform/console/ui/code.ts'
 import { createRouter, lazyRouteComponent, Outlet } from '@tanstack/react-router'
 import type { ComponentType } from 'react'
-import { Gate } from './Gate.tsx'
 import { NotFound } from './NotFound.tsx'
 import { PendingPage } from './PendingPage.tsx'
+import { Gate } from './RequireSession.tsx'
 import { RouteFailure } from './RouteFailure.tsx'
 import { routeTree } from './routes.ts'
 

@@ -89,11 +89,13 @@ const devicesAlias = createRoute({
     throw redirect({ to: '/peripherals', replace: true })
   },
 })
-const alertsAlias = createRoute({
+/** The earlier address of the alerts, which sent messages link to. */
+const noticesAlias = createRoute({
   getParentRoute: () => inside,
-  path: '/alerts',
-  beforeLoad: () => {
-    throw redirect({ to: '/notices', replace: true })
+  path: '/notices',
+  validateSearch: listSearch<OfferedFilter<typeof alertList>>(),
+  beforeLoad: ({ search }) => {
+    throw redirect({ to: '/alerts', search, replace: true })
   },
 })
 const agents = createRoute({
@@ -236,11 +238,11 @@ const event = createRoute({
   path: '/events/$eventId',
   staticData: { page: (): Page => import('@portcullis/features/events/console/EventPage.tsx') },
 })
-const notices = createRoute({
+const alerts = createRoute({
   getParentRoute: () => inside,
-  path: '/notices',
+  path: '/alerts',
   validateSearch: listSearch<OfferedFilter<typeof alertList>>(),
-  staticData: { page: (): Page => import('@portcullis/features/alerts/console/inbox/NoticesPage.tsx') },
+  staticData: { page: (): Page => import('@portcullis/features/alerts/console/inbox/AlertsPage.tsx') },
 })
 const settingsStart = createRoute({
   getParentRoute: () => settings,
@@ -355,7 +357,7 @@ export const routeTree = root.addChildren([
     unknownPage,
     hostsAlias,
     devicesAlias,
-    alertsAlias,
+    noticesAlias,
     agents,
     agent,
     agentless,
@@ -375,7 +377,7 @@ export const routeTree = root.addChildren([
     report,
     events,
     event,
-    notices,
+    alerts,
     settings.addChildren([
       settingsStart,
       profile,

@@ -18,10 +18,10 @@ export * from '#features/builds/contract/windows-steps.ts'
 export * from '#features/commands/contract/revert.ts'
 export * from '#features/policy/contract/policy-kinds.ts'
 export * from './agent-limits.ts'
-export * from './agent-orders.ts'
 export * from './agent-paths.ts'
 export * from './agent-reports.ts'
 export * from './agent-signed-texts.ts'
+export * from './policy-and-commands.ts'
 export * from './release-keys.ts'
 
 /** Body of `enrol`, which exchanges an enrolment token and a public key for an agent ID. */

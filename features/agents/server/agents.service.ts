@@ -11,7 +11,7 @@ import type { AgentsContext } from './context.ts'
 import { createHostMessages } from './host-messages.ts'
 import { revocationOf } from './revocations.ts'
 
-/** A feature's step that releases its rows of hosts, in the transaction that removes the hosts. */
+/** A capability's step that releases its rows of hosts, in the transaction that removes the hosts. */
 export interface RemovalStep {
   /** Called before the rows of some hosts are deleted, with at most 2,000 of the requested ids, in id order. */
   before?(tx: Tx, agentIds: readonly string[]): Promise<void>

@@ -20,10 +20,10 @@ const entityLabels: Readonly<Record<AlertEntity, string>> = {
 }
 const kindLabels = Object.fromEntries(alertKinds.map((kind) => [kind, alertCatalogue[kind].title]))
 
-const noticeId = Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'ID of the alert.' })
+const alertId = Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'ID of the alert.' })
 
 const riskMembers = {
-  id: noticeId,
+  id: alertId,
   kind: Type.Enum(alertKinds, { 'x-label': 'Type', 'x-labels': kindLabels, description: 'Kind of the alert.' }),
   title: Type.String({ maxLength: 4096, description: 'Summary with the names that hosts and devices report.' }),
   description: Type.String({ maxLength: 16_384, description: 'Newest event of the alert.' }),
@@ -104,7 +104,7 @@ const status = Type.Enum([...healthStatuses])
 
 /** An alert about a subsystem that has, or recently had, a problem. */
 export const HealthNotice = closed({
-  id: noticeId,
+  id: alertId,
   name: Type.String({ description: 'Name of the subsystem, as in SubsystemHealth.' }),
   status,
   description: Type.String({ description: 'Result of the probe.' }),
@@ -155,7 +155,7 @@ export const countNotices = operation({
     },
   },
 })
-export type NoticeCounts = Static<typeof countNotices.response>
+export type AlertCounts = Static<typeof countNotices.response>
 
 const filterText = (description: string) => Type.String({ maxLength: 1_024, description })
 const filter = (kind: FilterKind, how: string, more: { values?: readonly string[]; label?: string } = {}) =>
@@ -307,7 +307,7 @@ export const dismissRiskNotice = operation({
     'The server uses only the ID, so you can send back the alert as you read it. The call is audited. If the same problem occurs again, the alert reopens with its ID and count.',
   ),
   permission: 'notices:dismiss',
-  body: Type.Interface([Type.Partial(RiskNotification)], { id: noticeId }, { additionalProperties: false }),
+  body: Type.Interface([Type.Partial(RiskNotification)], { id: alertId }, { additionalProperties: false }),
   errors: ['not_found'],
   examples: { request: riskExample, response: true },
 })
@@ -321,7 +321,7 @@ export const dismissHealthNotice = operation({
     'The call is audited.',
   ),
   permission: 'notices:dismiss',
-  body: noticeId,
+  body: alertId,
   errors: ['not_found'],
 })
 
@@ -334,7 +334,7 @@ export const pinRiskNotice = operation({
     'You can unpin a dismissed alert, but not pin it (409).',
   ),
   permission: 'notices:own',
-  body: closed({ id: noticeId, isPinned: Type.Boolean({ description: 'True: pin the alert. False: unpin it.' }) }),
+  body: closed({ id: alertId, isPinned: Type.Boolean({ description: 'True: pin the alert. False: unpin it.' }) }),
   errors: ['not_found', 'conflict'],
 })
 
@@ -347,7 +347,7 @@ export const pinHealthNotice = operation({
     'Each call toggles the pin. You cannot pin a dismissed alert (409).',
   ),
   permission: 'notices:own',
-  body: noticeId,
+  body: alertId,
   errors: ['not_found', 'conflict'],
 })
 
@@ -372,7 +372,7 @@ export const readHealthNotices = operation({
 })
 
 /** A host of an alert, with the devices that its events refer to, or that have its model. */
-const NoticeHost = closed({
+const AlertHost = closed({
   uuid: Type.String(),
   hostIdentifier: Type.String(),
   hashtags: Type.String({ description: 'Names of tags, separated by commas.' }),
@@ -389,7 +389,7 @@ const NoticeHost = closed({
     { description: 'Devices, with attack tools first.' },
   ),
 })
-export type NoticeHost = Static<typeof NoticeHost>
+export type AlertHost = Static<typeof AlertHost>
 
 export const getNotice = operation({
   id: 'getNotice',
@@ -398,9 +398,9 @@ export const getNotice = operation({
   tag,
   summary: 'Returns an alert with its cause, hosts, events and notifications',
   permission: 'notices:read',
-  params: closed({ id: noticeId }),
+  params: closed({ id: alertId }),
   response: closed({
-    id: noticeId,
+    id: alertId,
     title: Type.String(),
     why: Type.String({ description: 'Condition that raised the alert, as a sentence.' }),
     matched: Type.Array(Type.String(), {
@@ -409,7 +409,7 @@ export const getNotice = operation({
         'Current findings about the devices of the alert. For an attack tool: the matching entry and the evidence. For a vulnerable device: the ID and weakness of each advisory. Empty for other kinds, and if the devices are no longer in the inventory.',
     }),
     count: Type.Integer({ minimum: 1, description: 'Number of events in the alert.' }),
-    hosts: Type.Array(NoticeHost, {
+    hosts: Type.Array(AlertHost, {
       description:
         'Hosts of the alert that still exist: first those of the newest events, then those that the alert reached last. At most 20.',
     }),
@@ -436,4 +436,4 @@ export const getNotice = operation({
     dismissedBy: Type.String({ description: 'Account that dismissed the alert. Empty: it is not dismissed.' }),
   }),
 })
-export type NoticeStory = Static<typeof getNotice.response>
+export type AlertTimeline = Static<typeof getNotice.response>

@@ -1,8 +1,8 @@
 import {
+  type AlertCounts,
+  type AlertHost,
   alertEntities,
   alertKinds,
-  type NoticeCounts,
-  type NoticeHost,
   type RiskFilter,
   type RiskNotification,
   type RiskOrder,
@@ -177,7 +177,7 @@ export const createAlertsRead = (db: Db) => ({
         ${raw(isRead)} as "isRead", ${raw(isPinned)} as "isPinned"
       from ${seen('health', accountId)} and ${raw(`not ${isDismissed}`)} ${orderBy(`${shownSeverity}, ${newestFirst}`)}`),
 
-  counts: async (accountId: string | null): Promise<NoticeCounts> => {
+  counts: async (accountId: string | null): Promise<AlertCounts> => {
     const rows = await db.query<{ is_health: boolean; severity: number; total: number; unread: number }>(sql`
       select q.is_health, q.severity, count(*)::int as total, count(*) filter (where not q.is_read)::int as unread from (
         select false as is_health, n.severity, ${raw(isRead)} as is_read from ${seen('risk', accountId)} and not ${raw(isDismissed)}
@@ -234,8 +234,8 @@ export const createAlertsRead = (db: Db) => ({
     devices: readonly { agentId: string; deviceId: string }[],
     model: string,
     since: Date,
-  ): Promise<NoticeHost[]> =>
-    db.query<NoticeHost>(sql`
+  ): Promise<AlertHost[]> =>
+    db.query<AlertHost>(sql`
       select a.agent_id as "uuid", a.host as "hostIdentifier", r.tags as "hashtags", (
         select coalesce(jsonb_agg(jsonb_build_object('deviceID', p.device_id,
             'name', coalesce(nullif(case when position(lower(m.vendor) in lower(coalesce(nullif(m.product, ''), d.product))) > 0

@@ -29,10 +29,10 @@ export const createInbox = (context: AlertsContext, read: AlertsRead) => {
     db.transaction(async (tx) => {
       const { accountId } = actor
       if (accountId === null) throw new AppError('conflict', { detail: 'Only an account can pin an alert.' })
-      const notice = await store.one(tx, list, id, accountId)
-      if (notice === undefined) throw unknown(list, id)
-      const isPinned = wanted ?? !notice.is_pinned
-      if (isPinned && notice.is_dismissed)
+      const alert = await store.one(tx, list, id, accountId)
+      if (alert === undefined) throw unknown(list, id)
+      const isPinned = wanted ?? !alert.is_pinned
+      if (isPinned && alert.is_dismissed)
         throw new AppError('conflict', { detail: 'The alert is dismissed, so it cannot be pinned.' })
       const isChanged = await store.pin(tx, accountId, id, isPinned)
       // For other windows of the same person.
@@ -62,13 +62,13 @@ export const createInbox = (context: AlertsContext, read: AlertsRead) => {
 
     dismiss: (actor: Actor, list: ListName, id: number): Promise<boolean> =>
       db.transaction(async (tx) => {
-        const notice = await store.dismiss(tx, list, id, new Date(clock.now()), actor.userName)
-        if (notice === undefined) throw unknown(list, id)
-        if (notice.was_dismissed) return false
+        const alert = await store.dismiss(tx, list, id, new Date(clock.now()), actor.userName)
+        if (alert === undefined) throw unknown(list, id)
+        if (alert.was_dismissed) return false
         await hint(tx, 'notices')
         await audit.write(tx, actor, {
           action: 'notice.dismissed',
-          entity: notice.title.slice(0, 300),
+          entity: alert.title.slice(0, 300),
           details: `notice ${id}`,
         })
         return true
@@ -94,10 +94,10 @@ export const createInbox = (context: AlertsContext, read: AlertsRead) => {
       }),
 
     details: async (id: number) => {
-      const notice = await read.details(id)
-      if (notice === undefined) throw new AppError('not_found', { detail: `Alert ${id} does not exist.` })
+      const alert = await read.details(id)
+      if (alert === undefined) throw new AppError('not_found', { detail: `Alert ${id} does not exist.` })
       const [some, deliveryRows, reached] = await Promise.all([
-        events.some(notice.events),
+        events.some(alert.events),
         deliveries.about(id),
         read.hostIds(id, hostsShown),
       ])
@@ -105,32 +105,32 @@ export const createInbox = (context: AlertsContext, read: AlertsRead) => {
         ...new Set([
           ...some.flatMap(({ agent_id }) => agent_id ?? []),
           ...reached,
-          ...(notice.entity_type === 'Agent' && isId(notice.entity_id) ? [notice.entity_id] : []),
+          ...(alert.entity_type === 'Agent' && isId(alert.entity_id) ? [alert.entity_id] : []),
         ]),
       ]
       const devices = some.flatMap(({ agent_id, device_id }) =>
         agent_id === null || device_id === null ? [] : [{ agentId: agent_id, deviceId: device_id }],
       )
       const [matched, hosts] = await Promise.all([
-        matchedOf(notice.kind, some, context.peripherals.findings),
+        matchedOf(alert.kind, some, context.peripherals.findings),
         read.hosts(
           agentIds.slice(0, hostsShown),
           devices,
-          notice.entity_type === 'Model' ? notice.entity_id : '',
+          alert.entity_type === 'Model' ? alert.entity_id : '',
           new Date(clock.now() - waitingMs),
         ),
       ])
       return {
         id,
-        title: notice.title,
+        title: alert.title,
         why:
-          notice.kind === 'health'
-            ? `A check found a problem with the subsystem "${notice.subject}". Settings, Health shows what to do.`
-            : alertCatalogue[notice.kind as AlertKind].meaning,
+          alert.kind === 'health'
+            ? `A check found a problem with the subsystem "${alert.subject}". Settings, Health shows what to do.`
+            : alertCatalogue[alert.kind as AlertKind].meaning,
         matched,
-        count: notice.count,
+        count: alert.count,
         hosts,
-        hostsCount: notice.host_count,
+        hostsCount: alert.host_count,
         events: some.map((event) => ({
           eventID: event.event_id,
           creationTime: event.created_at.toISOString(),
@@ -144,7 +144,7 @@ export const createInbox = (context: AlertsContext, read: AlertsRead) => {
           state: row.state,
           at: row.created_at.toISOString(),
         })),
-        dismissedBy: notice.dismissed_by,
+        dismissedBy: alert.dismissed_by,
       }
     },
 

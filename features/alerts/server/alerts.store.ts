@@ -307,7 +307,7 @@ export const createAlertsStore = () => ({
       where a.agent_id = any(${ids}::uuid[])`),
 
   /** Lets one replica at a time watch. Returns false if another one does. */
-  tryWatch: (tx: Tx): Promise<boolean> => tryLock(tx, locks.noticeWatch),
+  tryWatch: (tx: Tx): Promise<boolean> => tryLock(tx, locks.alertWatch),
 
   /** Closes recovered health alerts, and deletes old risk alerts unless somebody pinned them. */
   forget: async (tx: Tx, recoveredBefore: Date, before: Date | null): Promise<number> => {

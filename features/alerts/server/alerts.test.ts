@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import type { NoticeCounts, NoticeStory, RiskNotification } from '@portcullis/contract'
+import type { AlertCounts, AlertTimeline, RiskNotification } from '@portcullis/contract'
+import { append, deviceEvent } from '@portcullis/server/test/alerts.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
-import { append, deviceEvent } from '@portcullis/server/test/notices.ts'
 import { type Person, person } from '@portcullis/server/test/people.ts'
 import fc from 'fast-check'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
@@ -21,7 +21,7 @@ const risk = async (api: Api, query = ''): Promise<RiskNotification[]> => {
   expect(answer.statusCode, answer.body).toBe(200)
   return answer.json()
 }
-const counts = async (api: Api): Promise<NoticeCounts> => (await api.get(base)).json()
+const counts = async (api: Api): Promise<AlertCounts> => (await api.get(base)).json()
 const run = () => t.notifications.run()
 
 describe('risk alerts', () => {
@@ -69,7 +69,7 @@ describe('risk alerts', () => {
         { key: 'Warning', count: 1 },
       ],
     })
-    const story: NoticeStory = (await admin.get(`${base}/notices/${tool?.id}`)).json()
+    const story: AlertTimeline = (await admin.get(`${base}/notices/${tool?.id}`)).json()
     expect(story.events).toHaveLength(2)
     expect(story.why).toContain('attack tools')
   })

@@ -48,20 +48,20 @@ const stateOf = ({ news, severityString, kind }: AlertDetails & { news: News }):
       : 'OK, over'
     : `${severityString}${news === 'reopened' ? ', again' : ''}`
 
-const subjectOf = (notices: readonly (AlertDetails & { news: News })[]): string => {
-  const [first] = notices as [AlertDetails & { news: News }]
+const subjectOf = (alerts: readonly (AlertDetails & { news: News })[]): string => {
+  const [first] = alerts as [AlertDetails & { news: News }]
   const one = `[${stateOf(first)}] ${first.title}`
-  return subjectLine(notices.length === 1 ? one : `${notices.length} alerts, most severe: ${one}`)
+  return subjectLine(alerts.length === 1 ? one : `${alerts.length} alerts, most severe: ${one}`)
 }
 
 /** Returns the current state: a subsystem may have changed while the message waited. */
 const newsNow = ({ kind, status }: AlertDetails, news: News): News =>
   kind !== 'health' ? news : status === 'OK' ? 'resolved' : news === 'resolved' ? 'reopened' : news
 
-const times = (notice: AlertDetails): string =>
-  notice.count === 1
-    ? `Once, ${notice.lastTime}.`
-    : `${notice.count.toLocaleString('en')} times, first ${notice.creationTime}, last ${notice.lastTime}.`
+const times = (alert: AlertDetails): string =>
+  alert.count === 1
+    ? `Once, ${alert.lastTime}.`
+    : `${alert.count.toLocaleString('en')} times, first ${alert.creationTime}, last ${alert.lastTime}.`
 
 /** Returns the address of an alert in the console. A health alert leads to the page with the remedies. */
 const addressOf = (base: string, { id, kind, link }: AlertDetails): string =>
@@ -82,24 +82,24 @@ export const createDispatch = (
   read: AlertsRead,
 ) => {
   const store = createGroupsStore()
-  function mailOf(group: Group, notices: readonly (AlertDetails & { news: News })[], base: string) {
-    const more = notices.length - mostOfMail
-    const [only, ...others] = notices
+  function mailOf(group: Group, alerts: readonly (AlertDetails & { news: News })[], base: string) {
+    const more = alerts.length - mostOfMail
+    const [only, ...others] = alerts
     return {
-      subject: subjectOf(notices),
+      subject: subjectOf(alerts),
       ...layOut({
         subject: '',
-        heading: only !== undefined && others.length === 0 ? only.title : `${notices.length} alerts`,
+        heading: only !== undefined && others.length === 0 ? only.title : `${alerts.length} alerts`,
         paragraphs: [
-          ...notices
+          ...alerts
             .slice(0, mostOfMail)
-            .map((notice) =>
+            .map((alert) =>
               [
-                `${stateOf(notice)}: ${notice.title}`,
-                ...hostsLine(notice),
-                cleanText(notice.description, 600),
-                times(notice),
-                addressOf(base, notice),
+                `${stateOf(alert)}: ${alert.title}`,
+                ...hostsLine(alert),
+                cleanText(alert.description, 600),
+                times(alert),
+                addressOf(base, alert),
               ].join('\n'),
             ),
           ...(more > 0 ? [`The console shows ${more} more.`] : []),
@@ -110,13 +110,13 @@ export const createDispatch = (
     }
   }
 
-  const webhookBody = (group: Group, notices: readonly (AlertDetails & { news: News })[], base: string): string =>
+  const webhookBody = (group: Group, alerts: readonly (AlertDetails & { news: News })[], base: string): string =>
     JSON.stringify({
       type: 'notices',
       timestamp: new Date(clock.now()).toISOString(),
       data: {
         group: group.definition.groupName,
-        notices: notices.map(({ link, ...notice }) => ({ ...notice, url: addressOf(base, { link, ...notice }) })),
+        notices: alerts.map(({ link, ...alert }) => ({ ...alert, url: addressOf(base, { link, ...alert }) })),
       },
     })
 
@@ -133,29 +133,29 @@ export const createDispatch = (
       const { ready } = dueOf(group.config, channel, rows, last, clock.now())
       if (ready.length === 0) return false
       const news = new Map(ready.map((row) => [row.notice_id, row.news as News]))
-      const notices = (await read.some(tx, [...news.keys()])).map((notice) => ({
-        ...notice,
-        news: newsNow(notice, mustExist(news.get(notice.id), 'the news of an alert')),
+      const alerts = (await read.some(tx, [...news.keys()])).map((alert) => ({
+        ...alert,
+        news: newsNow(alert, mustExist(news.get(alert.id), 'the news of an alert')),
       }))
       await store.endPending(tx, groupId, channel, [...news.keys()])
-      if (notices.length > 0) {
-        const title = subjectOf(notices)
+      if (alerts.length > 0) {
+        const title = subjectOf(alerts)
         const about = {
           groupId,
           groupName: group.definition.groupName,
           channel,
           title,
-          notices: notices.map(({ id }) => id),
+          notices: alerts.map(({ id }) => id),
         }
         if (channel === 'email') {
-          const body = JSON.stringify(mailOf(group, notices, base))
+          const body = JSON.stringify(mailOf(group, alerts, base))
           await deliveries.enqueue(
             tx,
             group.config.channels.email.recipients.map((destination) => ({ ...about, destination, body })),
           )
         } else {
           const destination = new URL(group.config.channels.webhook.url).host
-          await deliveries.enqueue(tx, [{ ...about, destination, body: webhookBody(group, notices, base) }])
+          await deliveries.enqueue(tx, [{ ...about, destination, body: webhookBody(group, alerts, base) }])
         }
         const now = clock.now()
         const isStreak = last.at !== null && now - last.at.getTime() < 2 * gapAfter(last.streak)

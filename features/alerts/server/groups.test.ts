@@ -1,7 +1,7 @@
 import type { ConfigTested, NotificationGroup } from '@portcullis/contract'
+import { startMail } from '@portcullis/server/test/alerts.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { createAuthority } from '@portcullis/server/test/certificates.ts'
-import { startMail } from '@portcullis/server/test/notices.ts'
 import { startSyslogReceiver } from '@portcullis/server/test/peers/syslog-receiver.ts'
 import { startWebhookReceiver } from '@portcullis/server/test/peers/webhook-receiver.ts'
 import { person } from '@portcullis/server/test/people.ts'

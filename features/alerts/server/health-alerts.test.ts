@@ -1,5 +1,5 @@
+import { append } from '@portcullis/server/test/alerts.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
-import { append } from '@portcullis/server/test/notices.ts'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 
 const base = '/prime/webui/systemNotification'

@@ -27,7 +27,7 @@ import { createWatchers } from './watchers.ts'
 
 export type NotificationsApi = ReturnType<typeof notificationsFeature>
 
-/** Columns of this feature that hold sealed texts. */
+/** Columns of this capability that hold sealed texts. */
 export const notificationsSealed: readonly SealedColumn[] = [
   { table: 'notification_groups', key: 't.group_id::text', column: 'webhook_secret', context: webhookContext },
 ]
@@ -39,13 +39,13 @@ export const notificationsFeature = (app: HttpApp, context: AlertsContext) => {
   context.deliveries.forGroups(groups)
   const dispatch = createDispatch(context, groups, read)
   const follower = createFollower(context, dispatch.note)
-  const notices = createInbox(context, read)
-  context.policy.onAccepted(notices.closeAccepted)
-  context.agents.onUnlinked(notices.closeDuplicates)
+  const inbox = createInbox(context, read)
+  context.policy.onAccepted(inbox.closeAccepted)
+  context.agents.onUnlinked(inbox.closeDuplicates)
   const watchers = createWatchers(context)
   const channelTest = createChannelTest(context, groups)
 
-  context.metrics.read('portcullis_notices_behind', 'gauge', 'Events not yet processed for alerts.', notices.behind)
+  context.metrics.read('portcullis_notices_behind', 'gauge', 'Events not yet processed for alerts.', inbox.behind)
   context.metrics.read('portcullis_notices', 'gauge', 'Alerts that are not dismissed.', async () => {
     const { riskNotifications, systemHealth } = await read.counts(null)
     return [
@@ -53,16 +53,16 @@ export const notificationsFeature = (app: HttpApp, context: AlertsContext) => {
       { labels: { kind: 'health' }, value: systemHealth },
     ]
   })
-  app.register(countNotices, ({ actor }) => notices.counts(actor))
-  app.register(listRiskNotices, ({ actor, query }) => notices.risk(actor, query))
-  app.register(listHealthNotices, ({ actor }) => notices.health(actor))
-  app.register(dismissRiskNotice, ({ actor, body }) => notices.dismiss(actor, 'risk', body.id))
-  app.register(dismissHealthNotice, ({ actor, body }) => notices.dismiss(actor, 'health', body))
-  app.register(pinRiskNotice, ({ actor, body }) => notices.pin(actor, 'risk', body.id, body.isPinned))
-  app.register(pinHealthNotice, ({ actor, body }) => notices.togglePin(actor, 'health', body))
-  app.register(readRiskNotices, ({ actor }) => notices.markRead(actor, 'risk'))
-  app.register(readHealthNotices, ({ actor }) => notices.markRead(actor, 'health'))
-  app.register(getNotice, ({ params }) => notices.details(params.id))
+  app.register(countNotices, ({ actor }) => inbox.counts(actor))
+  app.register(listRiskNotices, ({ actor, query }) => inbox.risk(actor, query))
+  app.register(listHealthNotices, ({ actor }) => inbox.health(actor))
+  app.register(dismissRiskNotice, ({ actor, body }) => inbox.dismiss(actor, 'risk', body.id))
+  app.register(dismissHealthNotice, ({ actor, body }) => inbox.dismiss(actor, 'health', body))
+  app.register(pinRiskNotice, ({ actor, body }) => inbox.pin(actor, 'risk', body.id, body.isPinned))
+  app.register(pinHealthNotice, ({ actor, body }) => inbox.togglePin(actor, 'health', body))
+  app.register(readRiskNotices, ({ actor }) => inbox.markRead(actor, 'risk'))
+  app.register(readHealthNotices, ({ actor }) => inbox.markRead(actor, 'health'))
+  app.register(getNotice, ({ params }) => inbox.details(params.id))
   app.register(listWaitingNotices, () => dispatch.waiting())
   app.register(listNotificationGroups, () => groups.list())
   app.register(updateNotificationGroup, ({ actor, body }) => groups.update(actor, body))
@@ -79,7 +79,7 @@ export const notificationsFeature = (app: HttpApp, context: AlertsContext) => {
     validateGroups: groups.validate,
     changeGroups: groups.changeAll,
     lockGroups: groups.lock,
-    behind: notices.behind,
-    forget: notices.forget,
+    behind: inbox.behind,
+    forget: inbox.forget,
   }
 }

@@ -1,8 +1,8 @@
-import type { NoticeStory } from '@portcullis/contract'
+import type { AlertTimeline } from '@portcullis/contract'
 import { rubberDucky, unifyingReceiver1207 } from '@portcullis/domain/testing'
+import { append, deviceEvent } from '@portcullis/server/test/alerts.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent } from '@portcullis/server/test/builders.ts'
-import { append, deviceEvent } from '@portcullis/server/test/notices.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const base = '/prime/webui/systemNotification'
@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => t.close())
 
-const timelineOf = async (kind: string): Promise<NoticeStory> => {
+const timelineOf = async (kind: string): Promise<AlertTimeline> => {
   const admin = await t.admin()
   await t.notifications.run()
   const [notice] = (await admin.get(`${base}/riskNotifications?kind=${kind}`)).json()

@@ -1,8 +1,8 @@
 // Invariant: The guide shows the messages to webhooks exactly as they are sent.
 
 import { readFileSync } from 'node:fs'
+import { append, deviceEvent } from '@portcullis/server/test/alerts.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
-import { append, deviceEvent } from '@portcullis/server/test/notices.ts'
 import { startWebhookReceiver } from '@portcullis/server/test/peers/webhook-receiver.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 

@@ -38,7 +38,7 @@ export const createAssetsStore = (db: Queryable) => ({
     (await db.prepared<{ is: boolean }>(sql`select exists (select from asset_dirty d) as is`))[0]?.is === true,
 
   /** Replaces each changed fingerprint with its peripherals. Returns the number of fingerprints. */
-  spreadDesigns: (tx: Tx): Promise<number> =>
+  spreadFingerprints: (tx: Tx): Promise<number> =>
     tx.execute(sql`
       with taken as (delete from asset_dirty d where d.design_id is not null returning d.design_id),
         spread as (
@@ -46,7 +46,7 @@ export const createAssetsStore = (db: Queryable) => ({
           select p.agent_id, p.device_id from peripherals p where p.design_id in (select t.design_id from taken t))
       select from taken`),
 
-  hasDesigns: async (): Promise<boolean> =>
+  hasFingerprints: async (): Promise<boolean> =>
     (
       await db.prepared<{ is: boolean }>(
         sql`select exists (select from asset_dirty d where d.design_id is not null) as is`,

@@ -43,12 +43,12 @@ export const createSequencer = ({ db, exportDb, clock, bus, log, hint }: AssetsC
 
   /** Replaces changed fingerprints with their peripherals. Returns whether there were any. */
   async function spread(): Promise<boolean> {
-    if (!(await store.hasDesigns())) return false
+    if (!(await store.hasFingerprints())) return false
     try {
-      await exportDb.transaction((tx) => store.spreadDesigns(tx))
+      await exportDb.transaction((tx) => store.spreadFingerprints(tx))
       return true
     } catch (error) {
-      log.warn({ err: error }, 'cannot list the devices of changed designs; they wait for a position')
+      log.warn({ err: error }, 'cannot list the devices of changed fingerprints; they wait for a position')
       return false
     }
   }

@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => t.close())
 
 describe('the announced changes', () => {
-  it('include every peripheral of a design or model that new knowledge renames', async () => {
+  it('include every peripheral of a fingerprint or model that new knowledge renames', async () => {
     await t.db.execute(sql`update models set vendor = 'Renamed Vendor'`)
     expect((await news()).sort()).toEqual(of('peripheral', one, two))
     await t.db.execute(sql`update designs set icon = 98`)

@@ -11,7 +11,7 @@ import { AppError } from '@portcullis/platform/server/app-error.ts'
 import { FileAnswer, WithHeaders } from '@portcullis/platform/server/http/answer.ts'
 import { credentialSeen, machineOwner } from '@portcullis/platform/server/http/connections.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
-import type { Guard } from '@portcullis/platform/server/http/machine.ts'
+import type { Authenticator } from '@portcullis/platform/server/http/machine.ts'
 import { uploadedFile } from '@portcullis/platform/server/http/uploaded-file.ts'
 import { Type } from 'typebox'
 import type { BuildsContext } from './context.ts'
@@ -57,7 +57,7 @@ export const registerPackageRoutes = (
     }
   })
 
-  const agent: Guard<void> = {
+  const agent: Authenticator<void> = {
     credential: 'header',
     check: async ({ headers, raw }) => {
       const token = /^Bearer (.+)$/.exec(headers.authorization ?? '')?.[1] ?? ''

@@ -16,7 +16,7 @@ import { gateSignIn } from './sign-in-settings.ts'
 export { NeedsApprover } from './change-requests.service.ts'
 export { memberLines } from './shown-change.ts'
 
-/** Sealed secrets in the tables of this feature. */
+/** Sealed secrets in the tables of this capability. */
 export const changeRequestsSealed: readonly SealedColumn[] = [
   { table: 'change_requests', key: 't.request_id::text', column: 'sealed', context: requestContext },
 ]
@@ -24,7 +24,7 @@ export const changeRequestsSealed: readonly SealedColumn[] = [
 export type ChangeRequestsApi = ReturnType<typeof changeRequestsFeature>
 
 /**
- * Requires a second approver. A feature registers each kind of change with `handle` and asks whether one person may
+ * Requires a second approver. A capability registers each kind of change with `handle` and asks whether one person may
  * make it. If not, it files the change with `require`. The change is carried out when another person approves it.
  */
 export const changeRequestsFeature = (app: HttpApp, context: ChangeRequestsContext) => {

@@ -38,7 +38,7 @@ export interface ArmingRefusal {
 }
 
 /** Returns the hosts that must not be armed. Runs in the transaction of the order, after its hosts are locked. */
-export type ArmingGuard = (tx: Tx, agentIds: readonly string[]) => Promise<ReadonlyMap<string, ArmingRefusal>>
+export type ArmingCheck = (tx: Tx, agentIds: readonly string[]) => Promise<ReadonlyMap<string, ArmingRefusal>>
 
 const isArming = (spec: CommandSpec): boolean => spec.kind === 'configure' && spec.body.mode === 'Armed'
 
@@ -54,7 +54,7 @@ export const createCommandsService = ({
   announce,
 }: CommandsContext) => {
   const store = createCommandsStore(db)
-  let guard: ArmingGuard | null = null
+  let check: ArmingCheck | null = null
 
   /** Adds ended commands to the progress of their jobs. */
   function countFor(tx: Tx, ended: readonly EndedCommand[]): Promise<void> {
@@ -130,16 +130,16 @@ export const createCommandsService = ({
   async function refusedOf(tx: Tx, specs: readonly CommandSpec[]): Promise<ReadonlyMap<string, ArmingRefusal>> {
     const arming = specs.filter(isArming).map((spec) => spec.agentId)
     if (arming.length === 0) return new Map()
-    if (guard === null) throw new Error('orders to arm have no guard')
-    return guard(tx, arming)
+    if (check === null) throw new Error('commands to arm have no check')
+    return check(tx, arming)
   }
 
   return {
-    /** Registers the guard of orders to arm. Call it at the start. */
-    guardArming: (asked: ArmingGuard): void => {
-      guard = asked
+    /** Registers the check of commands to arm. Call it at the start. */
+    addArmingCheck: (asked: ArmingCheck): void => {
+      check = asked
     },
-    isArmingGuarded: (): boolean => guard !== null,
+    hasArmingCheck: (): boolean => check !== null,
 
     /**
      * Signs commands and stores them until their hosts have ended them. Connected hosts are woken at COMMIT. A newer

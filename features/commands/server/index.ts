@@ -18,7 +18,7 @@ export const commandsFeature = (app: HttpApp, context: CommandsContext) => {
   const list = createList(commandsList, context)
   const service = createCommandsService(context)
   const logs = createDebugLogs(context)
-  app.needs('a guard of orders to arm', service.isArmingGuarded)
+  app.needs('a check of commands to arm', service.hasArmingCheck)
   context.agents.onRemove({ after: service.forgetAgents })
   app.register(listCommands, ({ query }) => list.page(query))
   app.register(getLoggedAgents, () => logs.agents())

@@ -1,7 +1,7 @@
 import { type Delivery, deliveryList } from '@portcullis/contract'
+import { channelLabels, deliveryLabels } from '@portcullis/platform/console/ui/alerts/labels.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { listTable } from '@portcullis/platform/console/ui/list/list-table.tsx'
-import { channelLabels, deliveryLabels } from '@portcullis/platform/console/ui/notices/labels.ts'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { strings } from './strings.ts'
 

@@ -88,7 +88,7 @@ export const createDeliveries = (
       for (const key of keys) await outputs.add(tx, key)
     },
 
-    about: (noticeId: number) => store.about(db, noticeId, 20),
+    about: (alertId: number) => store.about(db, alertId, 20),
 
     retry: async (actor: Actor, ids: readonly string[] | null) =>
       db.transaction(async (tx) => {

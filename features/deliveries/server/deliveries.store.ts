@@ -181,10 +181,10 @@ export const createDeliveriesStore = () => ({
       where d.delivery_id = any(${ids}::uuid[])`)
   },
 
-  about: (q: Queryable, noticeId: number, limit: number): Promise<AlertDeliveryRow[]> =>
+  about: (q: Queryable, alertId: number, limit: number): Promise<AlertDeliveryRow[]> =>
     q.query<AlertDeliveryRow>(sql`
       select d.group_name, d.channel, d.destination, d.state, d.created_at from deliveries d
-      where d.notices @> array[${noticeId}::int] order by d.created_at desc, d.delivery_id limit ${limit}::int`),
+      where d.notices @> array[${alertId}::int] order by d.created_at desc, d.delivery_id limit ${limit}::int`),
 
   /** Returns the current problems. `withMail` false leaves out mails that wait for the mail server. */
   state: async (q: Queryable, withMail = true): Promise<DeliveriesState> =>

@@ -2,9 +2,9 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Delivery } from '@portcullis/contract'
+import { append, deviceEvent, startMail } from '@portcullis/server/test/alerts.ts'
 import type { TestApp } from '@portcullis/server/test/app.ts'
 import { notificationsBase as base, startSender } from '@portcullis/server/test/deliveries.ts'
-import { append, deviceEvent, startMail } from '@portcullis/server/test/notices.ts'
 import { startWebhookReceiver } from '@portcullis/server/test/peers/webhook-receiver.ts'
 import { person } from '@portcullis/server/test/people.ts'
 import { Webhook } from 'standardwebhooks'

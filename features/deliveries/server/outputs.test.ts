@@ -1,7 +1,7 @@
 import { sql } from '@portcullis/platform/server/db/sql.ts'
+import { append, deviceEvent } from '@portcullis/server/test/alerts.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { notificationsBase as base, startSender } from '@portcullis/server/test/deliveries.ts'
-import { append, deviceEvent } from '@portcullis/server/test/notices.ts'
 import { startSyslogReceiver } from '@portcullis/server/test/peers/syslog-receiver.ts'
 import { startWebhookReceiver } from '@portcullis/server/test/peers/webhook-receiver.ts'
 import { person } from '@portcullis/server/test/people.ts'

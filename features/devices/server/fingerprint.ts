@@ -85,15 +85,15 @@ export const verdictVersion = (knowledgeVersion: string): string => `${knowledge
 export type StoredFingerprint = Omit<Fingerprint, 'levelOf'>
 
 /** Returns the properties of a device that a decision reads, the same as its host sees. */
-export const deviceOf = (design: Fingerprint, device: FingerprintedDevice): PolicyDevice => ({
-  ...design.device,
+export const deviceOf = (fingerprint: Fingerprint, device: FingerprintedDevice): PolicyDevice => ({
+  ...fingerprint.device,
   serial: device.serial,
-  attackTool: design.levelOf(device),
+  attackTool: fingerprint.levelOf(device),
 })
 
 export interface EvaluatedDevice {
   report: DeviceReport
-  design: Fingerprint
+  fingerprint: Fingerprint
   /** Escaped; empty if the device has none. */
   serial: string
 }

@@ -19,17 +19,17 @@ const nobody: PolicyDevice = {
 export const fakeStore = () => {
   const all = new Map<string, StoredFingerprint>()
   let asked = 0
-  async function ensureFingerprints(_db: unknown, designs: readonly NewFingerprint[]) {
-    asked += designs.length
-    return designs.map((design) => {
-      const known = all.get(design.fingerprint) ?? {
-        ...design,
+  async function ensureFingerprints(_db: unknown, fingerprints: readonly NewFingerprint[]) {
+    asked += fingerprints.length
+    return fingerprints.map((fingerprint) => {
+      const known = all.get(fingerprint.fingerprint) ?? {
+        ...fingerprint,
         id: all.size + 1,
         modelId: 1,
         shapeId: 1,
         device: { ...nobody },
       }
-      all.set(design.fingerprint, known)
+      all.set(fingerprint.fingerprint, known)
       return known
     })
   }

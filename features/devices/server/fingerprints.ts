@@ -51,16 +51,16 @@ export const createFingerprints = ({
       const level = levels(device)
       return level === 'suspected' && stored.accepted ? null : level
     }
-    const design = { ...stored, levelOf }
+    const fingerprint = { ...stored, levelOf }
     if (kept >= limit) {
       byPrint.clear()
       byId.clear()
       kept = 0
     }
-    if (!byId.has(design.id)) kept += fingerprintOverhead + sizeOf(design)
-    byPrint.set(design.fingerprint, design)
-    byId.set(design.id, design)
-    return design
+    if (!byId.has(fingerprint.id)) kept += fingerprintOverhead + sizeOf(fingerprint)
+    byPrint.set(fingerprint.fingerprint, fingerprint)
+    byId.set(fingerprint.id, fingerprint)
+    return fingerprint
   }
 
   return {
@@ -84,12 +84,12 @@ export const createFingerprints = ({
         const isSuspected = [...missing.values()].some(({ attackTool }) => attackTool === 'suspected')
         const known = isSuspected ? await accepted.all(db) : new Map()
         const evaluated = [...missing.values()].map((one) => withAcceptance(one, known.get(one.device.ruleFingerprint)))
-        for (const design of await store.ensureFingerprints(db, evaluated, version, now))
-          found.set(design.fingerprint, keep(design))
+        for (const fingerprint of await store.ensureFingerprints(db, evaluated, version, now))
+          found.set(fingerprint.fingerprint, keep(fingerprint))
       }
       return parsed.map(({ report, key }) => ({
         report,
-        design: mustExist(found.get(key.fingerprint), 'the fingerprint of a report'),
+        fingerprint: mustExist(found.get(key.fingerprint), 'the fingerprint of a report'),
         serial: escapeText(report.serial ?? ''),
       }))
     },
@@ -118,12 +118,12 @@ export const createFingerprints = ({
     const missing = [...new Set(ids)].filter((id) => !byId.has(id))
     const result = new Map<number, Fingerprint>()
     for (const id of ids) {
-      const design = byId.get(id)
-      if (design !== undefined) result.set(id, design)
+      const fingerprint = byId.get(id)
+      if (fingerprint !== undefined) result.set(id, fingerprint)
     }
     if (missing.length > 0)
-      for (const design of await store.fingerprintsById(missing)) {
-        result.set(design.id, keep(design))
+      for (const fingerprint of await store.fingerprintsById(missing)) {
+        result.set(fingerprint.id, keep(fingerprint))
       }
     return result
   }

@@ -21,8 +21,8 @@ export type PeripheralsApi = ReturnType<typeof peripheralsFeature>
 export const peripheralsFeature = (app: HttpApp, context: DevicesContext & { decisions: DecisionsPort }) => {
   const store = createPeripheralsStore(context.db)
   const accepted = createAccepted(context)
-  const designs = createFingerprints({ ...context, store, accepted })
-  const reevaluation = createReevaluation(context, designs, accepted)
+  const fingerprints = createFingerprints({ ...context, store, accepted })
+  const reevaluation = createReevaluation(context, fingerprints, accepted)
   const peripherals = createList(peripheralsList, context)
   const read = createPeripheralsRead(context.db)
   context.agents.onRemove({ before: store.forgetAgents })
@@ -43,7 +43,7 @@ export const peripheralsFeature = (app: HttpApp, context: DevicesContext & { dec
     writeReported: store.write,
     writeDecisions: store.writeDecisions,
     moveCounters: store.moveCounters,
-    designs,
+    fingerprints,
     /** Findings that people accepted. */
     accepted,
     /** Tests other knowledge, and brings verdicts up to date with new knowledge. */

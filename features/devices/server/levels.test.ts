@@ -39,13 +39,13 @@ it('finds the same levels as a host that reads the whole device, in any order', 
       ),
       (preset, devices) => {
         const base = preset({ portPath: '1-1' })
-        const design = {
+        const fingerprint = {
           descriptors: base.descriptors,
           manufacturer: base.manufacturer ?? '',
           product: base.product ?? '',
           inputs: null,
         }
-        const levelOf = levelsBy(knowledge, design)
+        const levelOf = levelsBy(knowledge, fingerprint)
         for (const device of devices) {
           const steady = steadyReport({ ...base, ...device })
           const parsed = parseReport(steady)

@@ -19,9 +19,9 @@ type EvaluatedFingerprint = Pick<StoredFingerprint, 'descriptors' | 'manufacture
  * Few fingerprints depend on the serial number of a device. For the others, one verdict (about 20 µs) serves all devices
  * of a speed.
  */
-export const levelsBy = (knowledge: Knowledge, design: EvaluatedFingerprint): LevelOf => {
+export const levelsBy = (knowledge: Knowledge, fingerprint: EvaluatedFingerprint): LevelOf => {
   const known = new Map<string, AttackLevel | null>()
-  const { descriptors, manufacturer, product, inputs } = design
+  const { descriptors, manufacturer, product, inputs } = fingerprint
   function evaluate({ serial, speed, portPath }: FingerprintedDevice): AttackLevel | null {
     const report = steadyReport({
       portPath,

@@ -25,14 +25,14 @@ export const createOwnFingerprints = ({ db, clock, agents, knowledge }: DevicesC
     rowOf: ReadonlyMap<number, EvaluatedRow>,
     known: Awaited<ReturnType<Accepted['all']>>,
   ) =>
-    rows.flatMap((row): { row: SerialRow; from: EvaluatedRow; design: NewFingerprint }[] => {
+    rows.flatMap((row): { row: SerialRow; from: EvaluatedRow; fingerprint: NewFingerprint }[] => {
       const from = rowOf.get(row.design_id)
       const serial = spelledOf(row)
       if (from === undefined || from.judged_by === null || from.judged_by.serial === serial) return []
       const report = { ...reportOf(from, undefined), serial }
       const parsed = parseReport(report)
-      const design = evaluate(by, report, parsed, fingerprintKey(by, report, parsed))
-      return [{ row, from, design: withAcceptance(design, known.get(design.device.ruleFingerprint)) }]
+      const fingerprint = evaluate(by, report, parsed, fingerprintKey(by, report, parsed))
+      return [{ row, from, fingerprint: withAcceptance(fingerprint, known.get(fingerprint.device.ruleFingerprint)) }]
     })
 
   async function move(named: readonly SerialRow[]): Promise<void> {
@@ -43,18 +43,18 @@ export const createOwnFingerprints = ({ db, clock, agents, knowledge }: DevicesC
     )
     const own = fingerprintsFor(by, named, rowOf, await accepted.all(db))
     if (own.length === 0) return
-    const unique = [...new Map(own.map(({ design }) => [design.fingerprint, design])).values()]
+    const unique = [...new Map(own.map(({ fingerprint }) => [fingerprint.fingerprint, fingerprint])).values()]
     const stored = await peripherals.ensureFingerprints(db, unique, verdictVersion(by.info.version), now)
-    const idOf = new Map(stored.map((design) => [design.fingerprint, design]))
+    const idOf = new Map(stored.map((fingerprint) => [fingerprint.fingerprint, fingerprint]))
     const agentIds = [...new Set(own.map(({ row }) => row.agent_id))]
     await db.transaction(async (tx) => {
       await agents.lockStates(tx, agentIds)
       const current = new Map((await store.again(tx, named)).map((r) => [`${r.agent_id} ${r.device_id}`, r]))
-      const moves = own.flatMap(({ row, from, design }) => {
+      const moves = own.flatMap(({ row, from, fingerprint }) => {
         const now = current.get(`${row.agent_id} ${row.device_id}`)
-        const to = idOf.get(design.fingerprint)?.id
+        const to = idOf.get(fingerprint.fingerprint)?.id
         const isSame = now?.design_id === row.design_id && now.serial === row.serial
-        return now === undefined || to === undefined || !isSame ? [] : [{ ...now, to, news: newsOf(from, design) }]
+        return now === undefined || to === undefined || !isSame ? [] : [{ ...now, to, news: newsOf(from, fingerprint) }]
       })
       if (moves.length === 0) return
       const touched = [...new Set(moves.flatMap((m) => [m.design_id, m.to]))]
@@ -75,7 +75,7 @@ export const createOwnFingerprints = ({ db, clock, agents, knowledge }: DevicesC
       await peripherals.moveCounters(tx, now, {
         models: models.map((id) => ({ id, hosts: 0, devices: 0 })),
         shapes: [],
-        designs: [...deltas.values()],
+        fingerprints: [...deltas.values()],
       })
     })
   }

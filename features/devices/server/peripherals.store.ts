@@ -82,7 +82,7 @@ export interface CounterDelta {
 export interface CounterDeltas {
   models: readonly CounterDelta[]
   shapes: readonly CounterDelta[]
-  designs: readonly CounterDelta[]
+  fingerprints: readonly CounterDelta[]
 }
 
 interface FingerprintRow {
@@ -179,11 +179,11 @@ const fingerprintColumns = sql`d.design_id, d.model_id, d.shape_id, d.fingerprin
 export const createPeripheralsStore = (db: Db) => ({
   ensureFingerprints: async (
     queryable: Queryable,
-    designs: readonly NewFingerprint[],
+    fingerprints: readonly NewFingerprint[],
     knowledgeVersion: string,
     now: Date,
   ): Promise<StoredFingerprint[]> => {
-    const models = [...new Map(designs.map((d) => [`${d.vid}${d.pid}`, d])).values()].sort((a, b) =>
+    const models = [...new Map(fingerprints.map((d) => [`${d.vid}${d.pid}`, d])).values()].sort((a, b) =>
       a.vid + a.pid < b.vid + b.pid ? -1 : 1,
     )
     await queryable.execute(sql`
@@ -195,7 +195,7 @@ export const createPeripheralsStore = (db: Db) => ({
         [models.map((m) => m.productName), 'text[]'],
         [models.map((m) => fold([m.vid, m.pid, m.vendorName, m.productName].join(' '))), 'text[]'],
       ])} u(vid, pid, vendor, product, folded) on conflict (vid, pid) do nothing`)
-    const column = <K extends keyof NewFingerprint>(key: K) => designs.map((d) => d[key])
+    const column = <K extends keyof NewFingerprint>(key: K) => fingerprints.map((d) => d[key])
     await queryable.execute(sql`
       insert into designs (fingerprint, without_revision, model_id, manufacturer, product, configuration, folded, icon, kinds, class_code, subclass_code,
         protocol_code, interfaces, bcd_device, attack_tool, vulnerable, severity, evidence, vulnerabilities, findings, descriptors, knowledge_version, first_seen,
@@ -213,25 +213,25 @@ export const createPeripheralsStore = (db: Db) => ({
         [column('configuration'), 'text[]'],
         [column('folded'), 'text[]'],
         [column('icon'), 'smallint[]'],
-        [designs.map((d) => d.kinds.join('|')), 'text[]'],
+        [fingerprints.map((d) => d.kinds.join('|')), 'text[]'],
         [column('classCode'), 'text[]'],
         [column('subclassCode'), 'text[]'],
         [column('protocolCode'), 'text[]'],
         [column('interfaces'), 'text[]'],
         [column('bcdDevice'), 'text[]'],
-        [designs.map((d) => attackLevels.indexOf(d.attackTool)), 'smallint[]'],
+        [fingerprints.map((d) => attackLevels.indexOf(d.attackTool)), 'smallint[]'],
         [column('vulnerable'), 'boolean[]'],
         [column('severity'), 'smallint[]'],
-        [designs.map((d) => JSON.stringify(d.evidence)), 'jsonb[]'],
-        [designs.map((d) => JSON.stringify(d.vulnerabilities)), 'jsonb[]'],
+        [fingerprints.map((d) => JSON.stringify(d.evidence)), 'jsonb[]'],
+        [fingerprints.map((d) => JSON.stringify(d.vulnerabilities)), 'jsonb[]'],
         [column('findings'), 'text[]'],
         [column('descriptors'), 'text[]'],
-        [designs.map((d) => d.device.fingerprint), 'text[]'],
-        [designs.map((d) => d.device.fingerprintWithoutRevision), 'text[]'],
-        [designs.map((d) => d.device.ruleFingerprint), 'text[]'],
+        [fingerprints.map((d) => d.device.fingerprint), 'text[]'],
+        [fingerprints.map((d) => d.device.fingerprintWithoutRevision), 'text[]'],
+        [fingerprints.map((d) => d.device.ruleFingerprint), 'text[]'],
         [column('exactFingerprint'), 'text[]'],
-        [designs.map((d) => JSON.stringify(d.inputs)), 'jsonb[]'],
-        [designs.map((d) => d.missingEvidence.join('|')), 'text[]'],
+        [fingerprints.map((d) => JSON.stringify(d.inputs)), 'jsonb[]'],
+        [fingerprints.map((d) => d.missingEvidence.join('|')), 'text[]'],
         [column('accepted'), 'boolean[]'],
       ])} u(fingerprint, without_revision, vid, pid, manufacturer, product, configuration, folded, icon, kinds, class_code, subclass_code, protocol_code,
         interfaces, bcd_device, attack_tool, vulnerable, severity, evidence, vulnerabilities, findings, descriptors, policy_fingerprint,
@@ -251,11 +251,11 @@ export const createPeripheralsStore = (db: Db) => ({
       )
     ).map((row) => row.design_id),
 
-  writeRuleFingerprints: async (designs: readonly StoredFingerprint[]): Promise<void> => {
+  writeRuleFingerprints: async (fingerprints: readonly StoredFingerprint[]): Promise<void> => {
     await db.execute(sql`
       update designs d set policy_rule_fingerprint = u.fingerprint from ${unnestOf([
-        [designs.map((one) => one.id), 'int[]'],
-        [designs.map((one) => one.device.ruleFingerprint), 'text[]'],
+        [fingerprints.map((one) => one.id), 'int[]'],
+        [fingerprints.map((one) => one.device.ruleFingerprint), 'text[]'],
       ])} u(design_id, fingerprint) where d.design_id = u.design_id`)
   },
 
@@ -328,7 +328,7 @@ export const createPeripheralsStore = (db: Db) => ({
    * and so also their shapes and fingerprints, which need no order. Selecting from `locked` makes PostgreSQL take the
    * locks first.
    */
-  moveCounters: async (tx: Tx, now: Date, { models, shapes, designs }: CounterDeltas): Promise<void> => {
+  moveCounters: async (tx: Tx, now: Date, { models, shapes, fingerprints }: CounterDeltas): Promise<void> => {
     if (models.length === 0) return
     const sorted = [...models].sort((a, b) => a.id - b.id)
     const isLocked = sql`(select count(*) from locked) > 0`
@@ -342,7 +342,7 @@ export const createPeripheralsStore = (db: Db) => ({
         from ${unnestOf(columnsOf(shapes))} u(shape_id, hosts, devices) where s.shape_id = u.shape_id and ${isLocked}),
       moved_designs as (
         insert into design_counts as c (design_id, hosts, devices, last_seen)
-        select u.design_id, u.hosts, u.devices, ${now} from ${unnestOf(columnsOf(designs))} u(design_id, hosts, devices) where ${isLocked}
+        select u.design_id, u.hosts, u.devices, ${now} from ${unnestOf(columnsOf(fingerprints))} u(design_id, hosts, devices) where ${isLocked}
         on conflict (design_id) do update set hosts = c.hosts + excluded.hosts, devices = c.devices + excluded.devices,
           last_seen = case when excluded.devices > 0 then greatest(c.last_seen, excluded.last_seen) else c.last_seen end)
       update models m set hosts = m.hosts + u.hosts, devices = m.devices + u.devices,

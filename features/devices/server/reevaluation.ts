@@ -55,14 +55,14 @@ const modelNames = (by: Knowledge, row: EvaluatedRow): { vendor: string; product
 
 export const createReevaluation = (
   context: DevicesContext & { decisions: DecisionsPort },
-  designs: Fingerprints,
+  fingerprints: Fingerprints,
   accepted: Accepted,
 ) => {
   const { db, clock, bus, knowledge, agents, decisions, events } = context
   const store = createReevaluationStore(db)
   const giveOwnFingerprints = createOwnFingerprints(context, accepted)
-  bus.on(topic, designs.forget)
-  bus.onGap(designs.forget)
+  bus.on(topic, fingerprints.forget)
+  bus.onGap(fingerprints.forget)
 
   const progress = (version: string) => store.progress(verdictVersion(version))
 
@@ -103,12 +103,12 @@ export const createReevaluation = (
 
   async function newsEvents(tx: Tx, agentIds: readonly string[], states: readonly AgentState[]): Promise<NewEvent[]> {
     const rows = await store.takeNews(tx, agentIds)
-    const known = await designs.byIds(rows.map((row) => row.design_id))
+    const known = await fingerprints.byIds(rows.map((row) => row.design_id))
     const stateOf = new Map(states.map((state) => [state.agent_id, state]))
     return rows.flatMap((row) => {
       const state = mustExist(stateOf.get(row.agent_id), 'the state of a host')
-      const design = mustExist(known.get(row.design_id), 'the fingerprint of a device')
-      const about = { ...eventOrigin(state), ...eventDevice(design, row.serial), deviceId: row.device_id }
+      const fingerprint = mustExist(known.get(row.design_id), 'the fingerprint of a device')
+      const about = { ...eventOrigin(state), ...eventDevice(fingerprint, row.serial), deviceId: row.device_id }
       const event = (kind: DeviceEventKind): NewEvent => ({ ...about, kind })
       return [...(row.news & 1 ? [event('attackTool')] : []), ...(row.news & 2 ? [event('vulnerable')] : [])]
     })
@@ -146,7 +146,7 @@ export const createReevaluation = (
   async function run(job: EvaluationJob): Promise<void> {
     let after: number | null = (job.cursor as { after?: number } | null)?.after ?? 0
     const since = new Date(clock.now() - underWayMs)
-    designs.forget()
+    fingerprints.forget()
     const { waiting } = await progress(knowledge.current().info.version)
     let total = waiting
     if (job.data !== null && job.cursor === null)
@@ -158,7 +158,7 @@ export const createReevaluation = (
       after = await evaluateFingerprints(after, (tx, last, count) =>
         job.save(tx, { done: count, total, cursor: { after: last } }),
       )
-      designs.forget()
+      fingerprints.forget()
       await yieldNow()
     }
     if (job.data !== null) await giveOwnFingerprints(yieldNow)
@@ -236,7 +236,7 @@ export const createReevaluation = (
     },
     /** Recalculates the decisions of queued hosts, and appends events for new findings about attached devices. */
     settle: async (): Promise<void> => {
-      designs.forget()
+      fingerprints.forget()
       while ((await evaluateHosts(async () => {})) > 0) await yieldNow()
     },
   }

@@ -4,7 +4,7 @@ import type { DeviceReport } from '@portcullis/contract'
 import { classify, type Knowledge, parseReport, poseWarning } from '@portcullis/domain'
 import { buildDevice, type DeviceSpec } from '@portcullis/domain/testing'
 import type { Db } from '@portcullis/platform/server/db/db.ts'
-import { contextOf } from '@portcullis/server/test/feature-app.ts'
+import { contextOf } from '@portcullis/server/test/capability-app.ts'
 import fc from 'fast-check'
 import { beforeAll, expect, it } from 'vitest'
 import { loadKnowledge } from '#features/knowledge/server/index.ts'
@@ -76,7 +76,7 @@ const alone = (report: DeviceReport) => {
 }
 
 const cached = async (reports: DeviceReport[]) => {
-  const designs = createFingerprints(
+  const fingerprints = createFingerprints(
     contextOf({
       db: {} as Db,
       store: fakeStore().store,
@@ -86,8 +86,8 @@ const cached = async (reports: DeviceReport[]) => {
   )
   const found = []
   // Different hosts report them one after the other.
-  for (const report of reports) found.push(...(await designs.evaluateAll([report], new Date(0))))
-  return found.map(({ design: { icon, attackTool, evidence, vulnerabilities } }) => ({
+  for (const report of reports) found.push(...(await fingerprints.evaluateAll([report], new Date(0))))
+  return found.map(({ fingerprint: { icon, attackTool, evidence, vulnerabilities } }) => ({
     icon,
     attackTool,
     evidence,

@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto'
 import type { FleetEvent } from '@portcullis/contract'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { createMetrics } from '@portcullis/platform/server/metrics.ts'
-import { startFeatureApp } from '@portcullis/server/test/feature-app.ts'
+import { startCapabilityApp } from '@portcullis/server/test/capability-app.ts'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { addLatestEvents } from '#features/agents/server/index.ts'
 import { type EventsApi, eventsFeature, type NewEvent } from './index.ts'
 import type { DeviceText } from './new-event.ts'
 
-type App = Awaited<ReturnType<typeof startFeatureApp<EventsApi>>>
+type App = Awaited<ReturnType<typeof startCapabilityApp<EventsApi>>>
 let t: App
 const agentId = randomUUID()
 
@@ -27,14 +27,14 @@ const stored: NewEvent[] = Array.from({ length: 12 }, (_, i) => ({
 }))
 
 beforeAll(async () => {
-  t = await startFeatureApp((app, deps) =>
+  t = await startCapabilityApp((app, deps) =>
     eventsFeature(app, { ...deps, hosts: { addLatestEvents }, metrics: createMetrics() }),
   )
   await t.db.execute(
     sql`insert into agents (agent_id, host, address, enrolled_at, facts) values (${agentId}, 'h', 'a', now(), '{}')`,
   )
   for (const event of stored) {
-    await t.db.transaction((tx) => t.features.append(tx, [event]))
+    await t.db.transaction((tx) => t.capabilities.append(tx, [event]))
     t.clock.advance(60_000)
   }
 })
@@ -173,7 +173,7 @@ describe('GET events/getevents', () => {
         details: `a "quoted", ${i}\n line` as DeviceText,
       }),
     )
-    await t.db.transaction((tx) => t.features.append(tx, events))
+    await t.db.transaction((tx) => t.capabilities.append(tx, events))
     const page = await read('getevents?PageSize=1000000&source=bulk')
     expect([page.recordsTotal, page.recordsFiltered, page.data.length]).toEqual([3_012, 3_000, 3_000])
     expect(page.data[0]?.details).toBe('a "quoted", 2999\n line')
@@ -214,6 +214,6 @@ describe('GET events/GetEventsIntegration', () => {
 
 describe('recentOf', () => {
   it('returns the newest events of one agent', async () => {
-    expect((await t.features.recentOf(agentId, 2)).map((e) => e.eventID)).toEqual([11, 9])
+    expect((await t.capabilities.recentOf(agentId, 2)).map((e) => e.eventID)).toEqual([11, 9])
   })
 })

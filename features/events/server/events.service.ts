@@ -1,7 +1,7 @@
 import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import type { EventsContext } from './context.ts'
-import { createEventLimit, type HostEvent, hourOf, mergeEvents, summaryOf } from './events.merging.ts'
 import { createEventsStore, latestByAgent, partitionSize } from './events.store.ts'
+import { createEventLimit, type HostEvent, hourOf, mergeEvents, summaryOf } from './merging.ts'
 import type { NewEvent } from './new-event.ts'
 
 /** Number of free ids at which the next partition is created: hours of events of the largest fleets. */

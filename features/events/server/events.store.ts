@@ -2,9 +2,9 @@ import { eventCatalogue, eventCategories } from '@portcullis/contract'
 import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import { appendOrdered, unnestOf } from '@portcullis/platform/server/db/ordered.ts'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
-import type { KnownIdentity, MergedEvents, MergedRow } from './events.merging.ts'
-import { latestEventText } from './events.texts.ts'
+import type { KnownIdentity, MergedEvents, MergedRow } from './merging.ts'
 import type { NewEvent } from './new-event.ts'
+import { latestEventText } from './texts.ts'
 
 /** Number of ids in one partition. ensure_event_partitions has the same number. */
 export const partitionSize = 5_000_000

@@ -9,7 +9,7 @@ import type { JobsApi } from '#features/jobs/server/index.ts'
 import type { KnowledgeApi } from '#features/knowledge/server/index.ts'
 import type { BackupApi } from '#features/operations/server/backup/index.ts'
 import type { SettingsApi } from '#features/settings/server/index.ts'
-import type { Follower, Probe } from './health.probes.ts'
+import type { Follower, Probe } from './probes.ts'
 
 export interface HealthContext extends Context {
   events: EventsApi

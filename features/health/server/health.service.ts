@@ -5,8 +5,8 @@ import type { HealthStatus, Subsystem, SubsystemName, SystemStatus } from '@port
 import { AppError } from '@portcullis/platform/server/app-error.ts'
 import type { BuildInfo } from './build-info.ts'
 import type { HealthContext } from './context.ts'
-import { type ProbeRunner, round, within } from './health.probe-results.ts'
 import { createHealthRead } from './health.read.ts'
+import { type ProbeRunner, round, within } from './probe-results.ts'
 
 /** Readiness must fail within 3 s of losing the database. */
 const readyLimitMs = 2_000

@@ -8,6 +8,7 @@ import { createDatabaseProxy } from '@portcullis/server/test/database-proxy.ts'
 import { person } from '@portcullis/server/test/people.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Thresholds } from '#features/settings/server/index.ts'
+import { overall } from './health.service.ts'
 import {
   agentGatewayProbe,
   backupsProbe,
@@ -18,8 +19,7 @@ import {
   eventProcessingProbe,
   knowledgeProbe,
   type ProbeResult,
-} from './health.probes.ts'
-import { overall } from './health.service.ts'
+} from './probes.ts'
 
 const admin = '/prime/webui/admin'
 const defaults: Thresholds = (name) => Number(configGroups.health.items[`VENDORA_HEALTH_${name}`].default)

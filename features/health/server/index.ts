@@ -3,8 +3,12 @@ import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import { createList } from '@portcullis/platform/server/list/list.ts'
 import { readBuildInfo } from './build-info.ts'
 import type { HealthContext } from './context.ts'
-import { measure } from './health.metrics.ts'
-import { createProbeRunner } from './health.probe-results.ts'
+import { createHealthRead } from './health.read.ts'
+import { registerHealthRoutes } from './health.routes.ts'
+import { createHealthService, overall } from './health.service.ts'
+import { healthChangesList } from './health.store.ts'
+import { measure } from './metrics.ts'
+import { createProbeRunner } from './probe-results.ts'
 import {
   agentGatewayProbe,
   backupsProbe,
@@ -13,12 +17,8 @@ import {
   diskProbe,
   eventProcessingProbe,
   knowledgeProbe,
-} from './health.probes.ts'
-import { createHealthRead } from './health.read.ts'
-import { registerHealthRoutes } from './health.routes.ts'
-import { createHealthService, overall } from './health.service.ts'
-import { healthChangesList } from './health.store.ts'
-import { createHealthWatch } from './health.watch.ts'
+} from './probes.ts'
+import { createHealthWatch } from './watch.ts'
 
 export const healthFeature = async (app: HttpApp, context: HealthContext) => {
   const { db, clock, metrics, agents, ingest, knowledge, backup, config, root } = context

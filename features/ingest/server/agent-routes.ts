@@ -12,7 +12,7 @@ import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
 import { FileAnswer, WithHeaders } from '@portcullis/platform/server/http/answer.ts'
 import { credentialSeen, machineOwner } from '@portcullis/platform/server/http/connections.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
-import { createFailureQuota, type Guard } from '@portcullis/platform/server/http/machine.ts'
+import { type Authenticator, createFailureQuota } from '@portcullis/platform/server/http/machine.ts'
 import { Type } from 'typebox'
 import type { AgentsApi } from '#features/agents/server/index.ts'
 
@@ -87,7 +87,7 @@ const keyIdOf = (headers: Readonly<Record<string, unknown>>): string | undefined
 export const registerAgentProtocol = (app: HttpApp, agents: AgentsApi, clock: { now(): number }): void => {
   const quota = createFailureQuota(clock)
   /** The credential is in the body. An address with too many failures is refused before the body is read. */
-  const newcomer: Guard<void> = { credential: 'body', check: ({ ip }) => quota.assert(ip) }
+  const newcomer: Authenticator<void> = { credential: 'body', check: ({ ip }) => quota.assert(ip) }
   const failures = new Map<string, { since: number; count: number }>()
   async function limited<T>(ip: string, secret: string, work: () => Promise<T>): Promise<T> {
     const key = `${ip} ${secret}`

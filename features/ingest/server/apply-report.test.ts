@@ -33,7 +33,7 @@ describe('applyReport', () => {
 
   it('treats another device at an occupied port as a swap', () => {
     const swapped = run(run([], attach(plainKeyboard())).all, attach(stick('1-1')))
-    expect(swapped.changes.map((c) => [c.what, c.peripheral.design.vid])).toEqual([
+    expect(swapped.changes.map((c) => [c.what, c.peripheral.fingerprint.vid])).toEqual([
       ['gone', '413C'],
       ['attached', '0781'],
     ])

@@ -104,9 +104,12 @@ const placeRank = (row: HostPeripheral, { portPath, controller }: DeviceReport):
 const caseNumberAt = (row: HostPeripheral | undefined, portPath: string): string =>
   row === undefined || (row.serial === '' && row.portPath !== portPath) ? '' : row.caseNumber
 
-const isAt = (row: HostPeripheral | undefined, { report, design, serial }: EvaluatedDevice): row is HostPeripheral =>
+const isAt = (
+  row: HostPeripheral | undefined,
+  { report, fingerprint, serial }: EvaluatedDevice,
+): row is HostPeripheral =>
   row !== undefined &&
-  isSameDevice(row.design, design) &&
+  isSameDevice(row.fingerprint, fingerprint) &&
   hasSerial(row, serial) &&
   placeRank(row, report) !== undefined
 
@@ -143,9 +146,13 @@ export const applyReport = (
   }
 
   /** Returns the id of a device that no other attached device has: that of the row that it had before, or a new one. */
-  function idFor({ report, design, serial }: EvaluatedDevice): string {
+  function idFor({ report, fingerprint, serial }: EvaluatedDevice): string {
     const rows = [...byId.values()].filter(
-      (row) => !row.present && row.design.vid === design.vid && row.design.pid === design.pid && hasSerial(row, serial),
+      (row) =>
+        !row.present &&
+        row.fingerprint.vid === fingerprint.vid &&
+        row.fingerprint.pid === fingerprint.pid &&
+        hasSerial(row, serial),
     )
     const ranked = Map.groupBy(rows, (row) => placeRank(row, report))
     const [unknown, ...others] = ranked.get(2) ?? []
@@ -156,17 +163,17 @@ export const applyReport = (
       (serial === '' ? undefined : rows[0])
     if (before !== undefined) return before.deviceId
     const { portPath, controller } = report
-    let id = deviceId(design.vid, design.pid, unescapeText(serial), portPath, controller)
+    let id = deviceId(fingerprint.vid, fingerprint.pid, unescapeText(serial), portPath, controller)
     while (byId.has(id)) id += `&${placeOf(report)}`
     return id
   }
 
   function attach(device: EvaluatedDevice, occurred: Occurrence | undefined, repeated?: Repeated): void {
-    const { report, design, serial } = device
+    const { report, fingerprint, serial } = device
     const portPath = report.portPath
     const there = byPort.get(portPath)
     const fresh = {
-      design,
+      fingerprint,
       portPath,
       serial,
       speed: report.speedMbps ?? 0,
@@ -185,12 +192,15 @@ export const applyReport = (
     if (isAt(there, device)) {
       // An agent of an earlier release reports no location.
       const changed = { ...there, ...fresh, controller: fresh.controller || (there.controller ?? '') }
-      if (isDeepStrictEqual({ ...changed, design: design.id }, { ...there, design: there.design.id })) return
+      if (
+        isDeepStrictEqual({ ...changed, fingerprint: fingerprint.id }, { ...there, fingerprint: there.fingerprint.id })
+      )
+        return
       byPort.set(portPath, changed)
       set(changed)
       // Nothing happened to the device if this release only knows more about it.
       if (
-        there.design.id === design.id &&
+        there.fingerprint.id === fingerprint.id &&
         there.authorized === fresh.authorized &&
         there.speed === fresh.speed &&
         there.driverMismatch === fresh.driverMismatch &&
@@ -204,7 +214,7 @@ export const applyReport = (
         wasUsable: there.authorized,
         ...driverNews(there),
         occurred,
-        ...(there.design.id === design.id ? {} : { before: there.design }),
+        ...(there.fingerprint.id === fingerprint.id ? {} : { before: there.fingerprint }),
       })
       return
     }
@@ -214,7 +224,7 @@ export const applyReport = (
       ...fresh,
       deviceId,
       // The severity is assessed after the whole report is applied.
-      severity: design.severity,
+      severity: fingerprint.severity,
       source: 'default',
       ruleId: null,
       unapproved: false,
@@ -287,10 +297,10 @@ export const storedHash = (all: readonly HostPeripheral[]): string =>
       .filter((p) => p.present)
       .map((p) => ({
         portPath: p.portPath,
-        descriptors: p.design.descriptors,
-        manufacturer: p.design.manufacturer,
-        product: p.design.product,
-        configuration: p.design.configuration,
+        descriptors: p.fingerprint.descriptors,
+        manufacturer: p.fingerprint.manufacturer,
+        product: p.fingerprint.product,
+        configuration: p.fingerprint.configuration,
         serial: unescapeText(p.serial),
         authorized: p.authorized,
       })),

@@ -5,7 +5,8 @@ type Key = 'modelId' | 'shapeId' | 'id'
 
 const presentBy = (key: Key, all: readonly HostPeripheral[]): Map<number, number> => {
   const counts = new Map<number, number>()
-  for (const { present, design } of all) if (present) counts.set(design[key], (counts.get(design[key]) ?? 0) + 1)
+  for (const { present, fingerprint } of all)
+    if (present) counts.set(fingerprint[key], (counts.get(fingerprint[key]) ?? 0) + 1)
   return counts
 }
 
@@ -37,7 +38,7 @@ export const createCounterMoves = () => {
       // Replacing a fingerprint by another one of the same model changes no model counter, but its update must still
       // lock the model.
       const modelsOf = new Map<number, Pick<Fingerprint, 'modelId'>>(
-        [...before, ...after].map((p) => [p.design.id, p.design]),
+        [...before, ...after].map((p) => [p.fingerprint.id, p.fingerprint]),
       )
       for (const fingerprintId of moved.id.keys()) {
         const id = modelsOf.get(fingerprintId)?.modelId
@@ -47,7 +48,7 @@ export const createCounterMoves = () => {
     deltas: () => ({
       models: [...moved.modelId.values()],
       shapes: [...moved.shapeId.values()] as CounterDelta[],
-      designs: [...moved.id.values()] as CounterDelta[],
+      fingerprints: [...moved.id.values()] as CounterDelta[],
     }),
   }
 }

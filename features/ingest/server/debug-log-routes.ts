@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import { agentPaths, closed, operation } from '@portcullis/contract'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import { Type } from 'typebox'
-import { agentGuard } from './agent-guard.ts'
+import { agentAuthenticator } from './agent-authenticator.ts'
 import type { IngestContext } from './context.ts'
 import { tooMany } from './quota.ts'
 
@@ -29,8 +29,8 @@ export const registerDebugLogUpload = (app: HttpApp, context: IngestContext): vo
   const { commands } = context
   /** Agents with a running upload: one each. */
   const sending = new Set<string>()
-  const guard = agentGuard(context, { refusesRevoked: true })
-  app.registerMachine(upload, guard, async ({ params, request, machine: { agentId } }) => {
+  const authenticator = agentAuthenticator(context, { refusesRevoked: true })
+  app.registerMachine(upload, authenticator, async ({ params, request, machine: { agentId } }) => {
     if (sending.has(agentId)) throw tooMany(secondsBetween)
     sending.add(agentId)
     try {

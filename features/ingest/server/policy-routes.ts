@@ -5,7 +5,7 @@ import { FileAnswer } from '@portcullis/platform/server/http/answer.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import { createTurns } from '@portcullis/platform/server/limiters/turns.ts'
 import { Type } from 'typebox'
-import { agentGuard } from './agent-guard.ts'
+import { agentAuthenticator } from './agent-authenticator.ts'
 import type { IngestContext } from './context.ts'
 import { tooMany } from './quota.ts'
 
@@ -46,7 +46,7 @@ const meanwhile = 2
 /** Registers the routes of armed hosts: their policy, and the knowledge that the policy names. */
 export const registerAgentPolicy = (app: HttpApp, context: IngestContext): void => {
   const { policy, knowledge } = context
-  const agent = agentGuard(context, { refusesRevoked: false })
+  const agent = agentAuthenticator(context, { refusesRevoked: false })
   const turns = createTurns(buildLimits)
   /** Agents with a running request for their policy, and for the knowledge. */
   const [asking, reading] = [new Set<string>(), new Set<string>()]

@@ -30,9 +30,9 @@ const isBlocking = ({ what, peripheral, wasUsable }: HostChange, isArmed: boolea
 const deviceEvent = (
   host: EventHost,
   kind: DeviceEventKind,
-  { design, deviceId, serial }: HostPeripheral,
+  { fingerprint, deviceId, serial }: HostPeripheral,
   note = '',
-): NewEvent => ({ ...eventOrigin(host), kind, ...eventDevice(design, serial, note), deviceId })
+): NewEvent => ({ ...eventOrigin(host), kind, ...eventDevice(fingerprint, serial, note), deviceId })
 
 /** Returns how often something happened again and when last, for the details of an event. */
 const timesMore = ({ count, last }: Repeated): string =>
@@ -101,7 +101,7 @@ export const eventsOf = (
         )
     }
     if (what === 'attached' || before !== undefined) {
-      const { attackTool, vulnerable } = peripheral.design
+      const { attackTool, vulnerable } = peripheral.fingerprint
       if (levels.indexOf(attackTool) > levels.indexOf(before?.attackTool ?? null)) events.push(event('attackTool'))
       if (vulnerable && before?.vulnerable !== true) events.push(event('vulnerable'))
     }

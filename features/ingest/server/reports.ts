@@ -44,11 +44,11 @@ const reportsOf = (request: CheckInRequest): DeviceReport[] => [
 export const createReports = (context: IngestContext) => {
   const { db, clock, agents, peripherals, policy } = context
   const write = createWriteReports(context)
-  const { designs } = peripherals
+  const { fingerprints } = peripherals
 
   /** Evaluates all devices of a batch before its transaction. */
   async function evaluateBatch(items: readonly CheckIn[], now: Date): Promise<Evaluated[]> {
-    const evaluated = await designs.evaluateAll(
+    const evaluated = await fingerprints.evaluateAll(
       items.flatMap(({ request }) => reportsOf(request)),
       now,
     )
@@ -104,7 +104,7 @@ export const createReports = (context: IngestContext) => {
       [...states.values()].map((state) => ({ ...state, armed: isArmed(state, requests.get(state.agent_id)) })),
     )
     const rows = await peripherals.storedOf(tx, ids)
-    const known = await designs.byIds(rows.map((row) => row.design_id))
+    const known = await fingerprints.byIds(rows.map((row) => row.design_id))
     const rowsOf = Map.groupBy(rows, (row: StoredPeripheral) => row.agent_id)
     return { states, policies, storedOf: (agentId: string) => hostOf(rowsOf.get(agentId) ?? [], known) }
   }

@@ -15,7 +15,7 @@ import { factsHash, inventoryHash } from '@portcullis/domain'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
 import { credentialSeen, machineOwner } from '@portcullis/platform/server/http/connections.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
-import { createFailureQuota, type Guard } from '@portcullis/platform/server/http/machine.ts'
+import { type Authenticator, createFailureQuota } from '@portcullis/platform/server/http/machine.ts'
 import type { FastifyRequest } from 'fastify'
 import type { BegunPoll, Poller } from '#features/agentless/server/index.ts'
 import type { CheckIns } from './check-ins.ts'
@@ -117,8 +117,8 @@ export const registerWorkerProtocol = (app: HttpApp, { clock, agentless }: Inges
   }
 
   const failures = createFailureQuota(clock)
-  const newcomer: Guard<void> = { credential: 'body', check: ({ ip }) => failures.assert(ip) }
-  const worker: Guard<Poller> = {
+  const newcomer: Authenticator<void> = { credential: 'body', check: ({ ip }) => failures.assert(ip) }
+  const worker: Authenticator<Poller> = {
     credential: 'header',
     check: async (request) => {
       const poller = await pollerOf(request, null)

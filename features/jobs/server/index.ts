@@ -1,7 +1,7 @@
 import { cancelJob, getJob, listJobs } from '@portcullis/contract'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import type { JobsContext } from './context.ts'
-import { createJobsHealth } from './jobs.health.ts'
+import { createJobsHealth } from './health.ts'
 import { createRunner } from './jobs.runner.ts'
 import { createJobsService, jobsTopic } from './jobs.service.ts'
 

@@ -3,7 +3,7 @@ import type { KnowledgeContext } from './context.ts'
 import { registerKnowledgeRoutes } from './knowledge.routes.ts'
 import { createKnowledgeService } from './knowledge.service.ts'
 
-export { loadKnowledge } from './knowledge.files.ts'
+export { loadKnowledge } from './files.ts'
 export { evaluationJob } from './knowledge.service.ts'
 
 export type KnowledgeApi = Awaited<ReturnType<typeof knowledgeFeature>>

@@ -18,10 +18,10 @@ import { lock, locks } from '@portcullis/platform/server/db/locks.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { assertFresh } from '@portcullis/platform/server/http/fresh.ts'
 import { isId, newId } from '@portcullis/platform/server/ids.ts'
+import { readPayload, withFiles } from './check.ts'
 import type { KnowledgeContext } from './context.ts'
-import { readPayload, withFiles } from './knowledge.check.ts'
-import { createKnowledgeSeals } from './knowledge.seal.ts'
 import { createKnowledgeStore, type SetRow, type WholeSet } from './knowledge.store.ts'
+import { createKnowledgeSeals } from './seal.ts'
 
 type Files = KnowledgePayload['files']
 /** Stored files of a set: its own and inherited ones, each with its original version. */

@@ -1,10 +1,10 @@
 import { listRiskNotices } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
+import { AlertList } from '@portcullis/platform/console/ui/alerts/AlertList.tsx'
+import { lineOfRisk } from '@portcullis/platform/console/ui/alerts/line.ts'
+import { alertsKey, useAlertCounts } from '@portcullis/platform/console/ui/alerts/useAlerts.ts'
 import { Note, Panel, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
-import { AlertList } from '@portcullis/platform/console/ui/notices/AlertList.tsx'
-import { lineOfRisk } from '@portcullis/platform/console/ui/notices/line.ts'
-import { noticesKey, useNoticeCounts } from '@portcullis/platform/console/ui/notices/useNotices.ts'
 import { Link } from '@tanstack/react-router'
 import { strings } from './strings.ts'
 
@@ -13,8 +13,8 @@ const shown = 5
 /** Lists the alerts that a person should handle first: pinned ones, then the most severe. */
 export const OpenAlerts = () => {
   const { session } = useServices()
-  const counts = useNoticeCounts().data
-  const alerts = useRead([noticesKey, 'overview'], listRiskNotices, {
+  const counts = useAlertCounts().data
+  const alerts = useRead([alertsKey, 'overview'], listRiskNotices, {
     query: { pageSize: shown },
     enabled: session.may('notices:read'),
   })
@@ -26,11 +26,11 @@ export const OpenAlerts = () => {
         <Note>{strings.noAlerts}</Note>
       ) : (
         <Text as="div" style={{ marginInline: -12 }}>
-          <AlertList alerts={alerts.data.map((notice) => ({ list: 'risk' as const, line: lineOfRisk(notice) }))} />
+          <AlertList alerts={alerts.data.map((alert) => ({ list: 'risk' as const, line: lineOfRisk(alert) }))} />
         </Text>
       )}
       {(counts?.riskNotifications ?? 0) > shown ? (
-        <Link to="/notices">{strings.allAlerts({ count: counts?.riskNotifications ?? 0 })}</Link>
+        <Link to="/alerts">{strings.allAlerts({ count: counts?.riskNotifications ?? 0 })}</Link>
       ) : null}
     </Panel>
   )

@@ -2,9 +2,9 @@ import { eventCatalogue, getEvents, getPeripherals } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { exactUtc } from '@portcullis/platform/console/lib/time.ts'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
+import { useAlertCounts } from '@portcullis/platform/console/ui/alerts/useAlerts.ts'
 import { EventLines } from '@portcullis/platform/console/ui/EventLines.tsx'
 import { Columns, Note, Panel } from '@portcullis/platform/console/ui/layout/layout.tsx'
-import { useNoticeCounts } from '@portcullis/platform/console/ui/notices/useNotices.ts'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -63,7 +63,7 @@ export const SinceLastVisit = ({ since }: { since: number | null }) => {
   const serious = useRead(['overview', 'serious', from], getEvents, {
     query: { minimumSeverity: 'Error', fromDate: from, PageSize: 6 },
   })
-  const unread = useNoticeCounts().data?.unread
+  const unread = useAlertCounts().data?.unread
   useLiveRefresh(['events'], countsGap, () => {
     void devices.refetch()
     void events.refetch()
@@ -89,7 +89,7 @@ export const SinceLastVisit = ({ since }: { since: number | null }) => {
         ))}
         {unread === undefined ? null : (
           <li>
-            <Link to="/notices">
+            <Link to="/alerts">
               {strings.unreadAlerts({
                 number: <strong key="number">{unread.toLocaleString('en')}</strong>,
                 count: unread,

@@ -50,20 +50,23 @@ export const createAcceptedFindings = (context: PolicyContext) => {
     const rows: readonly StoredPeripheral[] = isId(uuid) ? await peripherals.storedOf(q, [uuid]) : []
     const row = rows.find(({ device_id }) => device_id === deviceID)
     if (row === undefined) throw notFound('This host never had a device with this ID.')
-    const design = mustExist((await peripherals.designs.byIds([row.design_id])).get(row.design_id), 'a fingerprint')
-    const level = design.levelOf({ serial: row.serial, speed: row.speed, portPath: row.port_path })
-    if (design.attackTool === 'confirmed' || level === 'confirmed')
-      throw new AppError('finding_confirmed', { device: nameOf(design), finding: design.attackToolName })
-    if (design.accepted)
-      throw new AppError('conflict', { detail: `The finding about ${nameOf(design)} is already accepted.` })
+    const fingerprint = mustExist(
+      (await peripherals.fingerprints.byIds([row.design_id])).get(row.design_id),
+      'a fingerprint',
+    )
+    const level = fingerprint.levelOf({ serial: row.serial, speed: row.speed, portPath: row.port_path })
+    if (fingerprint.attackTool === 'confirmed' || level === 'confirmed')
+      throw new AppError('finding_confirmed', { device: nameOf(fingerprint), finding: fingerprint.attackToolName })
+    if (fingerprint.accepted)
+      throw new AppError('conflict', { detail: `The finding about ${nameOf(fingerprint)} is already accepted.` })
     // Its stored descriptors are not those of its fingerprint.
-    if (design.device.ruleFingerprint === '')
+    if (fingerprint.device.ruleFingerprint === '')
       throw new AppError('conflict', {
-        detail: `The stored descriptors of ${nameOf(design)} do not match its fingerprint. Unplug it, and plug it in again.`,
+        detail: `The stored descriptors of ${nameOf(fingerprint)} do not match its fingerprint. Unplug it, and plug it in again.`,
       })
-    if (design.attackTool === null)
-      throw new AppError('conflict', { detail: `${nameOf(design)} has no finding that can be accepted.` })
-    return design
+    if (fingerprint.attackTool === null)
+      throw new AppError('conflict', { detail: `${nameOf(fingerprint)} has no finding that can be accepted.` })
+    return fingerprint
   }
 
   const hostsOf = async (q: Queryable, { device }: Fingerprint): Promise<number> =>
@@ -99,8 +102,8 @@ export const createAcceptedFindings = (context: PolicyContext) => {
     return before + 1
   }
 
-  async function write(tx: Tx, actor: Actor, design: Fingerprint, reason: string, before: number) {
-    const { vid, pid, attackToolName: finding, device } = design
+  async function write(tx: Tx, actor: Actor, fingerprint: Fingerprint, reason: string, before: number) {
+    const { vid, pid, attackToolName: finding, device } = fingerprint
     const row = {
       ...{ acceptance_id: newId(clock.now()), fingerprint: device.ruleFingerprint, finding, vid, pid, reason },
       ...{ accepted_at: new Date(clock.now()), accepted_by: actor.userName },
@@ -138,17 +141,17 @@ export const createAcceptedFindings = (context: PolicyContext) => {
     approver: profiles.manager,
     carryOut: async (tx, actor, request) => {
       const before = await store.lockHead(tx)
-      const design = await suspectOf(tx, request.uuid, request.deviceID)
-      const hosts = await hostsOf(tx, design)
+      const fingerprint = await suspectOf(tx, request.uuid, request.deviceID)
+      const hosts = await hostsOf(tx, fingerprint)
       if (
-        design.device.ruleFingerprint !== request.fingerprint ||
-        design.attackToolName !== request.finding ||
+        fingerprint.device.ruleFingerprint !== request.fingerprint ||
+        fingerprint.attackToolName !== request.finding ||
         hosts > request.hosts
       )
         throw new AppError('conflict', {
           detail: 'The finding or its hosts changed since this was requested. Request it again.',
         })
-      await write(tx, actor, design, request.reason, before)
+      await write(tx, actor, fingerprint, request.reason, before)
       return () => settled(request.fingerprint)
     },
   })
@@ -170,15 +173,15 @@ export const createAcceptedFindings = (context: PolicyContext) => {
       if (reason === '' && body.dryRun !== true) throw invalid('body.reason', 'must not be empty')
       const outcome = await transactionAgain(db, async (tx) => {
         const before = await store.lockHead(tx)
-        const design = await suspectOf(tx, body.uuid, body.deviceID)
-        const { attackToolName: finding, evidence, device } = design
-        const hosts = await hostsOf(tx, design)
+        const fingerprint = await suspectOf(tx, body.uuid, body.deviceID)
+        const { attackToolName: finding, evidence, device } = fingerprint
+        const hosts = await hostsOf(tx, fingerprint)
         const said = { finding, evidence: evidence.slice(1), hosts }
         if (body.dryRun === true) return { ...said, written: null }
         const refused = await changeRequests.take(tx, actor, { kind: 'allow', hosts })
-        if (refused === null) return { ...said, written: await write(tx, actor, design, reason, before) }
+        if (refused === null) return { ...said, written: await write(tx, actor, fingerprint, reason, before) }
         const change: CarriedAcceptance = {
-          title: `Accept the suspected finding about ${nameOf(design)} (newly allows devices on ${hostsText(hosts)})`,
+          title: `Accept the suspected finding about ${nameOf(fingerprint)} (newly allows devices on ${hostsText(hosts)})`,
           ...{ uuid: body.uuid, deviceID: body.deviceID, fingerprint: device.ruleFingerprint, reason, ...said },
         }
         return new NeedsApprover({ kind: 'accept-finding', change, ...refused })

@@ -74,7 +74,7 @@ const isWideAllow = (r: RuleRow): boolean =>
   r.effect === 'allow' && !r.is_grant && r.agent_id === null && r.tag_name === null
 
 /** Finds the fingerprints that a rule may decide about, and the hosts whose decisions a rule change may affect. */
-export const createAffected = (store: PolicyStore, designs: PeripheralsApi['designs']) => {
+export const createAffected = (store: PolicyStore, fingerprints: PeripheralsApi['fingerprints']) => {
   /**
    * Returns the fingerprints with the ids that rules name, in one query. A rule without a vendor id may match any
    * fingerprint.
@@ -102,13 +102,13 @@ export const createAffected = (store: PolicyStore, designs: PeripheralsApi['desi
     const byVendor = Map.groupBy(wires, ({ vid }) => vid)
     const yieldNow = createYielder(10)
     const ids = (await fingerprintsMatching(tx, rules)).map((row) => row.design_id)
-    for (const design of (await designs.byIds(ids)).values()) {
+    for (const fingerprint of (await fingerprints.byIds(ids)).values()) {
       await yieldNow()
-      const device = { ...design.device, serial: '', attackTool: null }
+      const device = { ...fingerprint.device, serial: '', attackTool: null }
       const mayDecide = (rule: PolicyRule): boolean =>
         ruleMatches(rule, rule.serial === undefined ? device : { ...device, serial: rule.serial })
-      if ([byVendor.get(design.vid), byVendor.get(undefined)].some((some) => some?.some(mayDecide)))
-        found.add(design.id)
+      if ([byVendor.get(fingerprint.vid), byVendor.get(undefined)].some((some) => some?.some(mayDecide)))
+        found.add(fingerprint.id)
     }
     return found
   }
@@ -119,11 +119,11 @@ export const createAffected = (store: PolicyStore, designs: PeripheralsApi['desi
    * Finds the rule fingerprints of fingerprints without revision that devices have reported. It computes both fingerprints
    * from the stored descriptors, so a changed row of the database cannot name another model.
    */
-  async function rulePrints(q: Queryable, fingerprints: readonly string[]): Promise<Map<string, string>> {
-    if (fingerprints.length === 0) return new Map()
-    const ids = (await withoutRevision(q, [...new Set(fingerprints)])).map((row) => row.design_id)
+  async function rulePrints(q: Queryable, withoutRevisions: readonly string[]): Promise<Map<string, string>> {
+    if (withoutRevisions.length === 0) return new Map()
+    const ids = (await withoutRevision(q, [...new Set(withoutRevisions)])).map((row) => row.design_id)
     return new Map(
-      [...(await designs.byIds(ids)).values()].flatMap(({ device }) =>
+      [...(await fingerprints.byIds(ids)).values()].flatMap(({ device }) =>
         device.ruleFingerprint === '' ? [] : [[device.fingerprintWithoutRevision, device.ruleFingerprint] as const],
       ),
     )

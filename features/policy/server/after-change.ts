@@ -39,7 +39,7 @@ export interface HostGroup {
 /** Rules, hosts and devices as they will be after a change. */
 export interface AfterChange {
   classes: readonly DeviceClass[]
-  designs: ReadonlyMap<number, Fingerprint>
+  fingerprints: ReadonlyMap<number, Fingerprint>
   wide: readonly RuleRow[]
   groups: readonly HostGroup[]
   /** Ids of the rules that the change adds. */
@@ -79,7 +79,7 @@ export const groupHosts = (
 
 /** Decides about classes of devices by the rules and tags of a change, as `assessHosts` will after the change. */
 export const decideAfter = async (
-  { classes, designs, wide, groups, added }: AfterChange,
+  { classes, fingerprints, wide, groups, added }: AfterChange,
   now: number,
 ): Promise<DecidedClass[]> => {
   const rules = createRuleSet(
@@ -101,13 +101,13 @@ export const decideAfter = async (
   const result: DecidedClass[] = []
   for (const one of classes) {
     await yieldNow()
-    const design = designs.get(one.design_id)
-    if (design === undefined) continue
-    const device = deviceOf(design, { serial: one.serial, speed: one.speed, portPath: one.port_path })
-    const speaking = policyOf(one.host_group).rulesFor(design)
+    const fingerprint = fingerprints.get(one.design_id)
+    if (fingerprint === undefined) continue
+    const device = deviceOf(fingerprint, { serial: one.serial, speed: one.speed, portPath: one.port_path })
+    const speaking = policyOf(one.host_group).rulesFor(fingerprint)
     const { source, ruleId } = decide(speaking, device, now)
     const isMatched = speaking.some((rule) => added.has(rule.id) && ruleMatches(rule, device))
-    result.push({ ...one, source, ruleId, isTool: design.attackTool !== null, isMatched })
+    result.push({ ...one, source, ruleId, isTool: fingerprint.attackTool !== null, isMatched })
   }
   return result
 }

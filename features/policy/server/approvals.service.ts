@@ -51,9 +51,9 @@ const escapedOf = (serial: string | null | undefined): string | null =>
   typeof serial === 'string' ? escapeText(unescapeText(serial)) : null
 
 /** Returns the fingerprints of a rule for one device: its model at every port and speed, with any firmware revision. */
-const printsOf = (design: Fingerprint | undefined): Pick<ByHand, 'fingerprint' | 'rule_fingerprint'> => ({
-  fingerprint: design?.device.fingerprintWithoutRevision ?? null,
-  rule_fingerprint: design?.device.ruleFingerprint || null,
+const printsOf = (fingerprint: Fingerprint | undefined): Pick<ByHand, 'fingerprint' | 'rule_fingerprint'> => ({
+  fingerprint: fingerprint?.device.fingerprintWithoutRevision ?? null,
+  rule_fingerprint: fingerprint?.device.ruleFingerprint || null,
 })
 
 /** Approves and denies devices of hosts. Each decision becomes a rule for one host. */
@@ -101,8 +101,9 @@ export const createApprovals = (
   }
 
   /** Returns whether the console shows an attack tool or the host will detect one. */
-  const isTool = (design: Fingerprint | undefined, row: StoredPeripheral): boolean =>
-    design !== undefined && (design.attackTool !== null || design.levelOf({ ...row, portPath: row.port_path }) !== null)
+  const isTool = (fingerprint: Fingerprint | undefined, row: StoredPeripheral): boolean =>
+    fingerprint !== undefined &&
+    (fingerprint.attackTool !== null || fingerprint.levelOf({ ...row, portPath: row.port_path }) !== null)
 
   /** Returns the devices that an item means, among those of its model on its host. */
   const meant = (item: Item, rows: readonly StoredPeripheral[]) =>
@@ -125,12 +126,12 @@ export const createApprovals = (
     const { effect, items, at, reason, hasReason, override, expiresAt } = decision
     const agentIds = [...new Set(agents.map((a) => a.uuid))]
     const rows = await peripherals.storedOf(tx, agentIds)
-    const designs = await peripherals.designs.byIds(rows.map((row) => row.design_id))
+    const fingerprints = await peripherals.fingerprints.byIds(rows.map((row) => row.design_id))
     const modelOf = (agentId: string, vid: string, pid: string): string => `${agentId} ${vid}:${pid}`.toUpperCase()
     const rowsOf = Map.groupBy(
       rows.flatMap((row) => {
-        const design = designs.get(row.design_id)
-        return design === undefined ? [] : [{ ...row, vid: design.vid, pid: design.pid }]
+        const fingerprint = fingerprints.get(row.design_id)
+        return fingerprint === undefined ? [] : [{ ...row, vid: fingerprint.vid, pid: fingerprint.pid }]
       }),
       (row) => modelOf(row.agent_id, row.vid, row.pid),
     )
@@ -141,10 +142,10 @@ export const createApprovals = (
       const agentId = mustExist(agents[i], 'the host of a decision').uuid
       const devices = meant(item, rowsOf.get(modelOf(agentId, item.vid, item.pid)) ?? [])
       if (devices.length === 0) throw invalid(field, `has never been seen on this agent (${item.vid}:${item.pid})`)
-      const tools = devices.filter((row) => isTool(designs.get(row.design_id), row))
+      const tools = devices.filter((row) => isTool(fingerprints.get(row.design_id), row))
       const [tool] = tools
       if (effect === 'allow' && tool !== undefined) {
-        const name = designs.get(tool.design_id)?.attackToolName ?? ''
+        const name = fingerprints.get(tool.design_id)?.attackToolName ?? ''
         if (!override)
           throw invalid(
             field,
@@ -157,7 +158,7 @@ export const createApprovals = (
       const [vid, pid] = [item.vid.toUpperCase(), item.pid.toUpperCase()]
       named.set(
         `${vid}:${pid}`,
-        deviceTarget(designs.get(mustExist(devices[0], 'a device of the decision').design_id), `${vid}:${pid}`),
+        deviceTarget(fingerprints.get(mustExist(devices[0], 'a device of the decision').design_id), `${vid}:${pid}`),
       )
       // Without a serial number, the vendor and product ids match every device of the model.
       const isOne = (item.deviceID ?? null) !== null || item.serialNumber === ''
@@ -167,7 +168,7 @@ export const createApprovals = (
             vid,
             pid,
             serial: row.serial,
-            ...printsOf(designs.get(row.design_id)),
+            ...printsOf(fingerprints.get(row.design_id)),
           }))
         : [{ vid, pid, serial: escapedOf(item.serialNumber), fingerprint: null }]
       for (const match of matches) {
@@ -179,10 +180,10 @@ export const createApprovals = (
     return { rules: [...rules.values()], agentIds, devices: [...named.values()] }
   }
 
-  const deviceTarget = (design: Fingerprint | undefined, id: string): AuditTarget => ({
+  const deviceTarget = (fingerprint: Fingerprint | undefined, id: string): AuditTarget => ({
     kind: 'device',
     id,
-    name: `${[design?.vendorName, design?.productName].filter(Boolean).join(' ')} (${id})`.trim(),
+    name: `${[fingerprint?.vendorName, fingerprint?.productName].filter(Boolean).join(' ')} (${id})`.trim(),
   })
 
   const hostTargets = (agents: readonly Pick<ResolvedAgent, 'uuid' | 'hostIdentifier'>[]): AuditTarget[] => [
@@ -249,13 +250,13 @@ export const createApprovals = (
     const rows = (await peripherals.storedOf(tx, agentIds)).filter(
       (row) => row.present && approvable.has(sourceOf(row.source)),
     )
-    const designs = await peripherals.designs.byIds(rows.map((row) => row.design_id))
+    const fingerprints = await peripherals.fingerprints.byIds(rows.map((row) => row.design_id))
     return rows.flatMap((row) => {
-      const design = designs.get(row.design_id)
-      if (design === undefined || isTool(design, row)) return []
-      const { fingerprint, rule_fingerprint: ruleFingerprint = null } = printsOf(design)
-      const { agent_id: agentId, serial } = row
-      return [{ agentId, vid: design.vid, pid: design.pid, serial, fingerprint, ruleFingerprint }]
+      const fingerprint = fingerprints.get(row.design_id)
+      if (fingerprint === undefined || isTool(fingerprint, row)) return []
+      const { vid, pid } = fingerprint
+      const { fingerprint: named, rule_fingerprint: ruleFingerprint = null } = printsOf(fingerprint)
+      return [{ agentId: row.agent_id, vid, pid, serial: row.serial, fingerprint: named, ruleFingerprint }]
     })
   }
 

@@ -29,7 +29,7 @@ import type { HostPolicy, OpenPolicy } from './open-policy.ts'
 /** A peripheral of one host, with the policy decision about it. */
 export interface HostPeripheral {
   deviceId: string
-  design: Fingerprint
+  fingerprint: Fingerprint
   portPath: string
   serial: string
   speed: number
@@ -57,11 +57,11 @@ export interface HostPeripheral {
 /** Builds the state of a host from its stored rows. */
 export const hostOf = (
   rows: readonly StoredPeripheral[],
-  designs: ReadonlyMap<number, Fingerprint>,
+  fingerprints: ReadonlyMap<number, Fingerprint>,
 ): HostPeripheral[] =>
   rows.map((row) => ({
     deviceId: row.device_id,
-    design: mustExist(designs.get(row.design_id), 'the fingerprint of a device'),
+    fingerprint: mustExist(fingerprints.get(row.design_id), 'the fingerprint of a device'),
     portPath: row.port_path,
     serial: row.serial,
     speed: row.speed,
@@ -80,7 +80,7 @@ export const hostOf = (
 
 /** Returns the decision that an armed host makes by its rules. */
 const decideFor = (host: HostPolicy, p: HostPeripheral, now: number): PolicyDecision =>
-  decide(host.rulesFor(p.design), deviceOf(p.design, p), now)
+  decide(host.rulesFor(p.fingerprint), deviceOf(p.fingerprint, p), now)
 
 /**
  * Decides about all peripherals of a host. Unchanged peripherals are returned as the same objects, so the caller writes
@@ -98,9 +98,9 @@ const evaluateHost = (
     const unapproved = p.present && whitelist && effect === 'block'
     const number =
       p.caseNumber === '' && effect === 'block' && !p.authorized
-        ? caseNumber(agentId, { ...deviceOf(p.design, p), portPath: p.portPath })
+        ? caseNumber(agentId, { ...deviceOf(p.fingerprint, p), portPath: p.portPath })
         : p.caseNumber
-    const severity = deviceSeverity(p.design.severity, unapproved)
+    const severity = deviceSeverity(p.fingerprint.severity, unapproved)
     return p.source === source &&
       p.ruleId === ruleId &&
       p.unapproved === unapproved &&
@@ -111,39 +111,39 @@ const evaluateHost = (
   })
 }
 
-const vulnerablePoints = (design: Fingerprint): number =>
-  Math.max(...design.vulnerabilities.map((v) => Math.round((v.cvss ?? 5) * (v.confidence === 'firmware' ? 3 : 2))))
+const vulnerablePoints = (fingerprint: Fingerprint): number =>
+  Math.max(...fingerprint.vulnerabilities.map((v) => Math.round((v.cvss ?? 5) * (v.confidence === 'firmware' ? 3 : 2))))
 
 /** Points of unapproved devices: 10 each, 30 at most, so that ten unapproved mice do not outweigh an attack tool. */
 const unapprovedPoints = (count: number): number => Math.min(30, count * 10)
 
-const nameOf = (design: Fingerprint): string =>
-  `${design.vid}:${design.pid} ${design.productName || design.vendorName}`.trim()
+const nameOf = (fingerprint: Fingerprint): string =>
+  `${fingerprint.vid}:${fingerprint.pid} ${fingerprint.productName || fingerprint.vendorName}`.trim()
 
 /** Returns the verdict on a host: the maximum of its present peripherals, with the reasons. */
 export const verdictOf = (all: readonly HostPeripheral[], whitelist: boolean) => {
   const present = all.filter((p) => p.present)
   const unapproved = present.filter((p) => p.unapproved)
-  const designs = [...new Map(present.map((p) => [p.design.id, p.design])).values()]
-  const factors = designs.flatMap((design) => {
-    const name = nameOf(design)
+  const fingerprints = [...new Map(present.map((p) => [p.fingerprint.id, p.fingerprint])).values()]
+  const factors = fingerprints.flatMap((fingerprint) => {
+    const name = nameOf(fingerprint)
     return [
-      ...(design.attackTool === null
+      ...(fingerprint.attackTool === null
         ? []
         : [
             {
-              factor: `${design.attackTool === 'confirmed' ? 'Confirmed' : 'Suspected'} attack tool`,
-              points: design.attackTool === 'confirmed' ? 80 : 50,
-              evidence: `${name}: ${design.evidence.join('; ')}`,
+              factor: `${fingerprint.attackTool === 'confirmed' ? 'Confirmed' : 'Suspected'} attack tool`,
+              points: fingerprint.attackTool === 'confirmed' ? 80 : 50,
+              evidence: `${name}: ${fingerprint.evidence.join('; ')}`,
             },
           ]),
-      ...(!design.vulnerable
+      ...(!fingerprint.vulnerable
         ? []
         : [
             {
               factor: 'Vulnerable peripheral',
-              points: vulnerablePoints(design),
-              evidence: `${name}: ${design.vulnerabilities.map((v) => v.id).join(', ')}`,
+              points: vulnerablePoints(fingerprint),
+              evidence: `${name}: ${fingerprint.vulnerabilities.map((v) => v.id).join(', ')}`,
             },
           ]),
     ]
@@ -152,19 +152,19 @@ export const verdictOf = (all: readonly HostPeripheral[], whitelist: boolean) =>
     factors.push({
       factor: 'Not on the allowlist',
       points: unapprovedPoints(unapproved.length),
-      evidence: [...new Set(unapproved.map((p) => nameOf(p.design)))].slice(0, 5).join('; '),
+      evidence: [...new Set(unapproved.map((p) => nameOf(p.fingerprint)))].slice(0, 5).join('; '),
     })
   const score = riskScore(factors)
   const gone = all.filter((p) => !p.present)
   return {
-    severity: Math.max(severityOf({}), ...present.map((p) => deviceSeverity(p.design.severity, p.unapproved))),
+    severity: Math.max(severityOf({}), ...present.map((p) => deviceSeverity(p.fingerprint.severity, p.unapproved))),
     risk: score.score,
     riskFactors: score.factors.slice(0, 50),
     approvedPresent: present.length - unapproved.length,
     approvedGone: whitelist ? gone.filter((p) => isAllowing(p.source)).length : gone.length,
     notApproved: unapproved.length,
-    vulnerable: designs.some((d) => d.vulnerable),
-    attackTool: designs.some((d) => d.attackTool !== null),
+    vulnerable: fingerprints.some((d) => d.vulnerable),
+    attackTool: fingerprints.some((d) => d.attackTool !== null),
     whitelist,
   }
 }
@@ -218,7 +218,7 @@ export const assessHosts = async (
 export const rowOf = (agentId: string, p: HostPeripheral): PeripheralWrite => ({
   agentId,
   deviceId: p.deviceId,
-  fingerprintId: p.design.id,
+  fingerprintId: p.fingerprint.id,
   portPath: p.portPath,
   serial: p.serial,
   speed: p.speed,
@@ -251,10 +251,10 @@ export const createReassess = (
     const ids = states.map((state) => state.agent_id)
     const { policies } = await openPolicies(tx, states)
     const rowsOf = Map.groupBy(await peripherals.storedOf(tx, ids), (row: StoredPeripheral) => row.agent_id)
-    const designs = await peripherals.designs.byIds([...rowsOf.values()].flat().map((row) => row.design_id))
+    const fingerprints = await peripherals.fingerprints.byIds([...rowsOf.values()].flat().map((row) => row.design_id))
     const assessed = await assessHosts(
       ids.map((agentId) => {
-        const stored = hostOf(rowsOf.get(agentId) ?? [], designs)
+        const stored = hostOf(rowsOf.get(agentId) ?? [], fingerprints)
         return { agentId, stored, current: stored }
       }),
       policies,

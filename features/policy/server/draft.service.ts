@@ -7,8 +7,8 @@ import { createYielder } from '@portcullis/platform/server/yielder.ts'
 import type { PolicyContext } from './policy.context.ts'
 import { type WrittenRule, writtenRule } from './policy.rules.ts'
 import type { RuleRow } from './policy.store.ts'
-import { warningsOf } from './policy.warnings.ts'
 import type { PredictedRow } from './predict.read.ts'
+import { warningsOf } from './warnings.ts'
 
 const listedEffects = 200
 /** Maximum number of warnings in a response. */

@@ -10,13 +10,13 @@ import type { PolicyBaseContext } from './context.ts'
 import { createDrafts } from './draft.service.ts'
 import { findForged } from './forged.ts'
 import { createLongRead } from './long.read.ts'
+import { createPolicyUpkeep } from './maintenance.service.ts'
 import { createNewlyAllowed } from './newly-allowed.read.ts'
 import { createOpenPolicy } from './open-policy.ts'
 import { createPolicyOverview } from './overview.service.ts'
 import type { PolicyContext } from './policy.context.ts'
 import { createPolicyRead } from './policy.read.ts'
 import { registerPolicyRoutes } from './policy.routes.ts'
-import { createPolicySettings, optionNames } from './policy.settings.ts'
 import { createPolicyStore } from './policy.store.ts'
 import { createPredict } from './predict.ts'
 import { createRestore } from './restore.service.ts'
@@ -24,8 +24,8 @@ import { createRuleIntegrityStore } from './rule-integrity.store.ts'
 import { createRuleIntegrity } from './rule-integrity.ts'
 import { createRules } from './rules.service.ts'
 import { createSeals, rulesPurpose } from './seal.ts'
+import { createPolicySettings, optionNames } from './settings.ts'
 import { createTagGate } from './tag-gate.ts'
-import { createPolicyUpkeep } from './upkeep.service.ts'
 
 export type { AttachmentCount } from './affected.store.ts'
 export { type Assessment, assessHosts, type HostPeripheral, hostOf, rowOf, verdictOf } from './assess.ts'
@@ -58,7 +58,7 @@ export const policyFeature = (app: HttpApp, given: PolicyBaseContext) => {
   const store = createPolicyStore(clock)
   const seals = createSeals(keys.derive(rulesPurpose))
   const { open } = createOpenPolicy({ store, seals, log })
-  const affected = createAffected(store, given.peripherals.designs)
+  const affected = createAffected(store, given.peripherals.fingerprints)
   const reassess = createReassess(given, affected, open)
   const { sealedAfter } = createRuleIntegrityStore()
   const findForgedRules = (q: Queryable) => findForged((id) => sealedAfter(q, id), seals)
@@ -89,7 +89,7 @@ export const policyFeature = (app: HttpApp, given: PolicyBaseContext) => {
   const drafts = createDrafts(context)
   const upkeep = createPolicyUpkeep(context, findForgedRules)
   const overview = createPolicyOverview(context, read)
-  settings.guard('vendorA', overview.guardItems)
+  settings.addValidator('vendorA', overview.validateItems)
   const drainAfterChange = (): void => void settle()
   bus.on(changedTopic, drainAfterChange)
   // Signed policies contain the options of their hosts.

@@ -6,8 +6,8 @@ import { isEscapedSql, serialKeySql } from '#features/devices/server/index.ts'
 import type { Affected } from './affected.store.ts'
 import { namesSerial } from './policy.rules.ts'
 import type { PolicyStore, RuleRow } from './policy.store.ts'
-import { covers, meets, reaches } from './policy.warnings.ts'
 import { printOf } from './seal.ts'
+import { covers, meets, reaches } from './warnings.ts'
 
 /** Devices with the same model fingerprint whose stored decision a change may turn into an allow. */
 export interface OpenedDevices {

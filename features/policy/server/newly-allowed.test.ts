@@ -1,5 +1,5 @@
 import type { Queryable } from '@portcullis/platform/server/db/db.ts'
-import { contextOf } from '@portcullis/server/test/feature-app.ts'
+import { contextOf } from '@portcullis/server/test/capability-app.ts'
 import { describe, expect, it } from 'vitest'
 import { createNewlyAllowed, type OpenedDevices } from './newly-allowed.read.ts'
 import type { RuleRow } from './policy.store.ts'

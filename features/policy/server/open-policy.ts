@@ -17,7 +17,7 @@ interface WideRule {
 export interface HostPolicy {
   armed: boolean
   /** Returns the rules that may match this fingerprint. Other rules cannot decide about it. */
-  rulesFor(design: Fingerprint): readonly PolicyRule[]
+  rulesFor(fingerprint: Fingerprint): readonly PolicyRule[]
   /** Returns all rules of the host, for its signed policy. */
   all(): readonly PolicyRule[]
   hasWhitelist(now: number): boolean
@@ -52,15 +52,15 @@ export const createRuleSet = (version: number, wide: readonly WideRule[]) => {
     whitelistEnds.set(tag, Math.max(whitelistEnds.get(tag) ?? 0, end))
   }
 
-  function candidatesOf(design: Fingerprint): readonly WideRule[] {
-    const known = candidates.get(design.id)
+  function candidatesOf(fingerprint: Fingerprint): readonly WideRule[] {
+    const known = candidates.get(fingerprint.id)
     if (known !== undefined) return known
-    const device: PolicyDevice = { ...design.device, serial: '', attackTool: null }
-    const found = [...(byVendor.get(design.vid) ?? []), ...anyVendor].filter(({ rule }) =>
+    const device: PolicyDevice = { ...fingerprint.device, serial: '', attackTool: null }
+    const found = [...(byVendor.get(fingerprint.vid) ?? []), ...anyVendor].filter(({ rule }) =>
       ruleMatches(rule, rule.serial === undefined ? device : { ...device, serial: rule.serial }),
     )
     if (candidates.size >= remembered) candidates.clear()
-    candidates.set(design.id, found)
+    candidates.set(fingerprint.id, found)
     return found
   }
 
@@ -72,8 +72,8 @@ export const createRuleSet = (version: number, wide: readonly WideRule[]) => {
       const speaks = ({ tag }: WideRule): boolean => tag === null || tags.has(tag)
       return {
         armed,
-        rulesFor: (design) => {
-          const found = candidatesOf(design)
+        rulesFor: (fingerprint) => {
+          const found = candidatesOf(fingerprint)
           if (found.length === 0) return own
           return [...own, ...found.filter(speaks).map(({ rule }) => rule)]
         },

@@ -5,7 +5,7 @@ import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { fold } from '@portcullis/platform/server/list/columns.ts'
 import { NeedsApprover } from '#features/change-requests/server/index.ts'
 import type { PolicyContext } from './policy.context.ts'
-import { assertInForce, type OptionName, optionNames, tagNames } from './policy.settings.ts'
+import { assertInForce, type OptionName, optionNames, tagNames } from './settings.ts'
 
 type Options = Record<OptionName, string>
 

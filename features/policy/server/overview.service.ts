@@ -7,7 +7,7 @@ import { createOptionGate } from './option-gate.ts'
 import type { PolicyContext } from './policy.context.ts'
 import type { PolicyRead } from './policy.read.ts'
 import { plainReason } from './policy.rules.ts'
-import { assertInForce, settingsOf } from './policy.settings.ts'
+import { assertInForce, settingsOf } from './settings.ts'
 
 interface SettingsChange {
   settings: PolicySettings
@@ -26,7 +26,7 @@ const textsOf = ({ twoPersonHosts, grantMaxHours, commandHours, contact }: Polic
 /** Provides the policy overview, its settings, and whether a second approver is needed. */
 export const createPolicyOverview = (context: PolicyContext, read: PolicyRead) => {
   const { db, clock, audit, policySettings: settings, changeRequests } = context
-  const guardOptions = createOptionGate(context)
+  const validateOptions = createOptionGate(context)
 
   /** Returns the number of hosts above which a second approver is needed, and the reason; null: never. */
   async function twoPerson(): Promise<{ hosts: number | null; explanation: string }> {
@@ -95,7 +95,7 @@ export const createPolicyOverview = (context: PolicyContext, read: PolicyRead) =
     },
   })
 
-  async function guard(actor: Actor, given: PolicySettings): Promise<void> {
+  async function validate(actor: Actor, given: PolicySettings): Promise<void> {
     const before = await settings.read(db)
     const inForce = before.twoPersonHosts
     // This also applies while a single Administrator could raise the limit alone.
@@ -111,12 +111,12 @@ export const createPolicyOverview = (context: PolicyContext, read: PolicyRead) =
   return {
     twoPerson,
     /** Requires a second approver for configuration items that would weaken this requirement. */
-    guardItems: async (actor: Actor, items: ReadonlyMap<string, string>): Promise<void> => {
-      await guard(
+    validateItems: async (actor: Actor, items: ReadonlyMap<string, string>): Promise<void> => {
+      await validate(
         actor,
         settingsOf((name) => items.get(name) ?? ''),
       )
-      await guardOptions(actor, items)
+      await validateOptions(actor, items)
     },
     /** Reads the settings in a transaction of the caller, so that it needs no second connection. */
     settings: (tx: Queryable = db) => settings.read(tx),
@@ -143,7 +143,7 @@ export const createPolicyOverview = (context: PolicyContext, read: PolicyRead) =
     write,
     save: async (actor: Actor, input: PolicySettings): Promise<PolicySettings> => {
       const given = { ...input, contact: plainReason(input.contact, 'body.contact') }
-      await guard(actor, given)
+      await validate(actor, given)
       return db.transaction((tx) => write(tx, actor, given))
     },
   }

@@ -3,11 +3,11 @@ import type { Affected } from './affected.store.ts'
 import type { PolicyBaseContext } from './context.ts'
 import type { LongRead } from './long.read.ts'
 import type { NewlyAllowed } from './newly-allowed.read.ts'
-import type { PolicySettingsApi } from './policy.settings.ts'
 import type { PolicyStore } from './policy.store.ts'
 import type { Predict, PredictionScopes } from './predict.ts'
 import type { RuleIntegrity } from './rule-integrity.ts'
 import type { Seals } from './seal.ts'
+import type { PolicySettingsApi } from './settings.ts'
 
 /** The context of the services of the policy. */
 export interface PolicyContext extends PolicyBaseContext {

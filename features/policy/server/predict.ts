@@ -95,7 +95,7 @@ const tagsAfter = (changes: readonly HostTagChange[]) => {
 
 /** Creates the one function that predicts the effect of a change of rules, tags, modes or approvals. */
 export const createPredict = (
-  { clock, peripherals: { designs } }: PolicyBaseContext,
+  { clock, peripherals: { fingerprints } }: PolicyBaseContext,
   store: PolicyStore,
   seals: Seals,
   affected: Affected,
@@ -120,7 +120,7 @@ export const createPredict = (
     const ofTags = stored.filter((r) => r.tag_name !== null && moved.has(fold(r.tag_name)))
     const fingerprintIds = [...(await affected.fingerprintsOf(q, [...gone, ...write, ...ofTags]))]
     if (fingerprintIds.length === 0) return null
-    const known = await designs.byIds(fingerprintIds)
+    const known = await fingerprints.byIds(fingerprintIds)
     const some = hostsOf([...gone, ...write], tags)
     const replaced = new Set([...gone, ...write].map((r) => r.rule_id))
     const left = (rows: readonly RuleRow[]): RuleRow[] =>
@@ -153,7 +153,7 @@ export const createPredict = (
     }
     const classes = await read.classes(q, fingerprintIds, some, by)
     const added = new Set(write.map((r) => r.rule_id))
-    return { by, classes: await decideAfter({ classes, designs: known, wide, groups, added }, clock.now()) }
+    return { by, classes: await decideAfter({ classes, fingerprints: known, wide, groups, added }, clock.now()) }
   }
 
   /**

@@ -266,17 +266,17 @@ describe('the identity of a rule that was changed in the database', () => {
     await host.plug(other)
     const decision = async () => (await rowsOf(t, host)).find((r) => r.present)?.decision
     expect(await decision()).toBe('block')
-    const [design] = await t.server.db.query<{ print: string }>(
+    const [fingerprint] = await t.server.db.query<{ print: string }>(
       sql`select d.policy_rule_fingerprint as print from designs d where d.product = 'Another product'`,
     )
     await t.server.db.execute(
-      sql`update policy_rules set rule_fingerprint = ${design?.print ?? ''} where agent_id = ${host.agentId}::uuid`,
+      sql`update policy_rules set rule_fingerprint = ${fingerprint?.print ?? ''} where agent_id = ${host.agentId}::uuid`,
     )
     await reassess(t)
     expect(await decision()).toBe('block')
     expect(await t.server.policy.checkSeals()).toEqual([])
     expect(await policyOf(t, host, ['options', 'identity'])).not.toContainEqual(
-      expect.objectContaining({ ruleFingerprint: design?.print }),
+      expect.objectContaining({ ruleFingerprint: fingerprint?.print }),
     )
   })
 })

@@ -14,7 +14,7 @@ import type { Changes, RuleChange } from './changes.service.ts'
 import type { PolicyContext } from './policy.context.ts'
 import { inBrackets, type WrittenRule, writtenRule } from './policy.rules.ts'
 import { type RuleRow, writtenForm } from './policy.store.ts'
-import { warningsOf } from './policy.warnings.ts'
+import { warningsOf } from './warnings.ts'
 
 const kindOf = (isGrant: boolean) => (isGrant ? 'grant' : 'rule')
 

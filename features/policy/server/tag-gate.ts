@@ -5,7 +5,7 @@ import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { fold } from '@portcullis/platform/server/list/columns.ts'
 import { hostsText } from '#features/agents/server/index.ts'
 import { NeedsApprover } from '#features/change-requests/server/index.ts'
-import type { HostTagChange, TagGate, TagOrder } from '#features/tags/server/index.ts'
+import type { HostTagChange, TagChange, TagGate } from '#features/tags/server/index.ts'
 import type { PolicyContext } from './policy.context.ts'
 import type { Predicted } from './predict.ts'
 import { hostText } from './shown-rules.ts'
@@ -13,7 +13,7 @@ import { worksAgainLines } from './works-again.ts'
 
 /** A tag change that waits for a second approver. */
 interface CarriedOrder {
-  order: TagOrder
+  order: TagChange
   changes: readonly HostTagChange[]
   hosts: number
 }

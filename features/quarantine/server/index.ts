@@ -54,11 +54,11 @@ export const nacFeature = (app: HttpApp, context: QuarantineContext) => {
   app.register(testCact, ({ actor, body }) => connectionTests.cact(actor, body ?? {}))
 
   const assertPlace = (url: string) => assertDestination(url === '' ? '' : new URL(url).hostname, context.resolve)
-  settings.guard('ise', async (_actor, next) => {
+  settings.addValidator('ise', async (_actor, next) => {
     assertAddresses('ISE_NEVER_ADDRESSES', next.get('ISE_NEVER_ADDRESSES') ?? '')
     await assertPlace(next.get('ISE_URL') ?? '')
   })
-  settings.guard('cact', async (_actor, next) => {
+  settings.addValidator('cact', async (_actor, next) => {
     assertAddresses('CACT_NEVER_ADDRESSES', next.get('CACT_NEVER_ADDRESSES') ?? '')
     await assertPlace(next.get('CACT_URL') ?? '')
   })

@@ -24,7 +24,7 @@ import { createHostsStore } from './rollout-hosts.store.ts'
 import { activeStates, type Control, control } from './rollout-machine.ts'
 import { createRolloutsRead } from './rollouts.read.ts'
 import { createRolloutsStore, type RolloutRow, type RolloutSettings } from './rollouts.store.ts'
-import { planView, rolloutView } from './rollouts.view.ts'
+import { planView, rolloutView } from './view.ts'
 
 const shownRollouts = 100
 const shownHosts = 200

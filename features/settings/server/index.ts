@@ -28,13 +28,13 @@ import { linkBase, testDomain } from './domain-test.ts'
 import { createSettings, itemContext, settingsTopic } from './settings.service.ts'
 import { createThresholds } from './thresholds.ts'
 
+export { type SignInChange, signInDetails, signInTitle } from './approval.ts'
 export { linkBase } from './domain-test.ts'
-export { type SignInChange, signInDetails, signInTitle } from './settings.approval.ts'
 export { certificatesOf } from './settings.rules.ts'
 export { type GivenItems, type GroupValues, settingsTopic } from './settings.service.ts'
 export type { Thresholds } from './thresholds.ts'
 
-/** Sealed secrets in the tables of this feature. The key of a version has the item's name after its number. */
+/** Sealed secrets in the tables of this capability. The key of a version has the item's name after its number. */
 export const settingsSealed: readonly SealedColumn[] = [
   { table: 'config_items', key: 't.name', column: 'sealed', context: itemContext },
   {

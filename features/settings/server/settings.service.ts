@@ -15,8 +15,8 @@ import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { assertFresh } from '@portcullis/platform/server/http/fresh.ts'
 import { Secret } from '@portcullis/platform/server/secret.ts'
+import { exactly, isSameChange, type SignInChange } from './approval.ts'
 import type { SettingsContext } from './context.ts'
-import { exactly, isSameChange, type SignInChange } from './settings.approval.ts'
 import {
   assertConsistent,
   assertTogether,
@@ -28,15 +28,15 @@ import {
   namesOf,
   textOf,
   writtenOf,
-} from './settings.drafts.ts'
-import { isSignInChange, needsFresh, type SignInGroup, signInGroups } from './settings.fresh.ts'
-import { allItems, isSecret, itemOf } from './settings.items.ts'
-import { recordOf } from './settings.record.ts'
+} from './drafts.ts'
+import { isSignInChange, needsFresh, type SignInGroup, signInGroups } from './fresh.ts'
+import { allItems, isSecret, itemOf } from './items.ts'
+import { recordOf } from './record.ts'
 import { faultOf } from './settings.rules.ts'
 import { createSettingsStore } from './settings.store.ts'
 
 /** Checks the values of a group before they are stored. Throws the response of a refusal. */
-export type ConfigGuard = (actor: Actor, next: ReadonlyMap<string, string>) => Promise<void>
+export type SettingsValidator = (actor: Actor, next: ReadonlyMap<string, string>) => Promise<void>
 
 /** Gate for changes of sign-in settings. */
 export interface SignInGate {
@@ -49,8 +49,8 @@ export interface SignInGate {
 /** Returns further information for the approver of a change, or an empty string. */
 export type SignInNote = (change: SignInChange) => Promise<string>
 
-/** Groups that features must guard. They cannot be changed without a guard. */
-const guardedGroups: readonly ConfigGroupName[] = [
+/** Groups that features must validate. They cannot be changed without a validator. */
+const validatedGroups: readonly ConfigGroupName[] = [
   'smtp',
   'ldap',
   'oidc',
@@ -82,7 +82,7 @@ export const itemContext = (name: string): string => `config item ${name}`
 /** Reads and changes the general configuration, with versions and rollback. */
 export const createSettings = ({ db, clock, bus, audit, envelope }: SettingsContext) => {
   const store = createSettingsStore()
-  const guards = new Map<ConfigGroupName, ConfigGuard>()
+  const validators = new Map<ConfigGroupName, SettingsValidator>()
   const signInNotes: SignInNote[] = []
   let gate: SignInGate | null = null
   function signIn(): SignInGate {
@@ -141,7 +141,7 @@ export const createSettings = ({ db, clock, bus, audit, envelope }: SettingsCont
     return version
   }
 
-  async function guard(
+  async function validate(
     group: ConfigGroupName,
     actor: Actor,
     before: ReadonlyMap<string, Draft>,
@@ -150,12 +150,12 @@ export const createSettings = ({ db, clock, bus, audit, envelope }: SettingsCont
     const names = Object.keys(configGroups[group].items)
     const changed = names.filter((name) => textOf(before, name) !== textOf(after, name))
     if (changed.length === 0) return
-    // A guard may look at files and other hosts, which its answer reveals.
+    // A validator may read files and other hosts, which its answer reveals.
     if (changed.some((name) => needsFresh(name, textOf(before, name), textOf(after, name))))
       assertFresh(actor, clock.now())
-    const validate = guards.get(group)
-    if (validate !== undefined) await validate(actor, new Map(names.map((name) => [name, textOf(after, name)])))
-    else if (guardedGroups.includes(group)) throw new Error(`the settings of ${group} have no guard`)
+    const check = validators.get(group)
+    if (check !== undefined) await check(actor, new Map(names.map((name) => [name, textOf(after, name)])))
+    else if (validatedGroups.includes(group)) throw new Error(`the settings of ${group} have no validator`)
   }
 
   /** Refuses a change of sign-in settings that one person may not make alone. */
@@ -235,13 +235,16 @@ export const createSettings = ({ db, clock, bus, audit, envelope }: SettingsCont
   }
 
   return {
-    /** Registers the guard of a group, at start. It checks every change of the group. */
-    guard: (group: ConfigGroupName, validate: ConfigGuard): void => {
-      guards.set(group, validate)
+    /** Registers the validator of a group, at start. It checks every change of the group. */
+    addValidator: (group: ConfigGroupName, validate: SettingsValidator): void => {
+      validators.set(group, validate)
     },
-    /** Conditions that must hold before groups may be changed: their guards, and the gate of the sign-in settings. */
+    /** Conditions that must hold before groups may be changed: their validators, and the gate of the sign-in settings. */
     needs: [
-      ...guardedGroups.map((group) => ({ what: `a guard of the settings ${group}`, isThere: () => guards.has(group) })),
+      ...validatedGroups.map((group) => ({
+        what: `a validator of the settings ${group}`,
+        isThere: () => validators.has(group),
+      })),
       { what: 'a gate of the sign-in settings', isThere: () => gate !== null },
     ],
     /** Registers the gate for all changes of sign-in settings, at start. */
@@ -261,7 +264,7 @@ export const createSettings = ({ db, clock, bus, audit, envelope }: SettingsCont
       const names = namesOf(group)
       const outside = await readDrafts(db, names)
       const wanted = applied(outside, given)
-      await guard(group, actor, outside, wanted)
+      await validate(group, actor, outside, wanted)
       assertConsistent(group, outside, wanted)
       await assertSignInAlone(actor, outside, wanted, given)
       return db.transaction(async (tx) => {
@@ -293,19 +296,19 @@ export const createSettings = ({ db, clock, bus, audit, envelope }: SettingsCont
       await storeChange(tx, actor, last, before, after, changes, 'config.changed')
     },
 
-    /** Runs the guards of all groups that a request changes. */
-    guardAll: async (actor: Actor, given: GivenItems): Promise<void> => {
+    /** Runs the validators of all groups that a request changes. */
+    validateAll: async (actor: Actor, given: GivenItems): Promise<void> => {
       for (const [group, items] of byGroup(given)) {
         const before = await readDrafts(db, namesOf(group))
         const after = applied(before, items)
-        await guard(group, actor, before, after)
+        await validate(group, actor, before, after)
         assertConsistent(group, before, after)
         await assertSignInAlone(actor, before, after, items)
       }
     },
 
     /**
-     * Changes items of any groups in the caller's transaction, after their guards. Returns the changes. A dry run
+     * Changes items of any groups in the caller's transaction, after their validators. Returns the changes. A dry run
      * stores nothing and needs no fresh authentication.
      */
     applyAll: async (tx: Tx, actor: Actor, given: GivenItems, isDry: boolean): Promise<ConfigChange[]> => {
@@ -392,7 +395,7 @@ export const createSettings = ({ db, clock, bus, audit, envelope }: SettingsCont
     rollback: async (actor: Actor, version: number, prefix: string, isDry: boolean): Promise<ConfigSaved> => {
       const plan = await db.transaction((tx) => planRollback(tx, version, prefix))
       if (isDry) return saved(plan.last, plan.changes, plan.after, plan.names)
-      for (const group of plan.groups) await guard(group, actor, plan.before, plan.after)
+      for (const group of plan.groups) await validate(group, actor, plan.before, plan.after)
       await assertSignInAlone(actor, plan.before, plan.after, { version, prefix })
       return db.transaction(async (tx) => {
         const { last, names, before, after, changes } = await planRollback(tx, version, prefix)

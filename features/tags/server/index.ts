@@ -3,9 +3,9 @@ import type { TagsContext } from './context.ts'
 import { registerTagsRoutes } from './tags.routes.ts'
 import { createTagsService } from './tags.service.ts'
 
+export { because, type HostTagChange, type TagChange } from './changes.ts'
+export { tagNameFault } from './names.ts'
 export type { TagGate } from './ports.ts'
-export { tagNameFault } from './tags.names.ts'
-export { because, type HostTagChange, type TagOrder } from './tags.orders.ts'
 export type TagsApi = ReturnType<typeof tagsFeature>
 
 export const tagsFeature = (app: HttpApp, context: TagsContext) => {

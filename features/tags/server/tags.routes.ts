@@ -3,7 +3,7 @@ import { exportFileName, FileAnswer } from '@portcullis/platform/server/http/ans
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import { withUploadedBytes } from '@portcullis/platform/server/http/uploaded-file.ts'
 import type { TagsContext } from './context.ts'
-import { createTagsImport } from './tags.import.ts'
+import { createTagsImport } from './import.ts'
 import { createTagsRead } from './tags.read.ts'
 import type { TagsService } from './tags.service.ts'
 

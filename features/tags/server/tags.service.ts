@@ -3,10 +3,10 @@ import { mustExist } from '@portcullis/domain'
 import { AppError, invalid } from '@portcullis/platform/server/app-error.ts'
 import { type Queryable, type Rollback, type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
+import { because, type HostTagChange, type TagChange } from './changes.ts'
 import type { TagsContext } from './context.ts'
-import { requireTagNames, type TagName } from './tags.names.ts'
-import { because, type HostTagChange, type TagOrder } from './tags.orders.ts'
-import { tagging, tagsOnly } from './tags.record.ts'
+import { requireTagNames, type TagName } from './names.ts'
+import { tagging, tagsOnly } from './record.ts'
 import { createTagsStore, type Element, type TagsStore } from './tags.store.ts'
 
 /** Maximum pairs of tag and element in one call, to stay well within the time limit of a statement. */
@@ -267,7 +267,7 @@ export const createTagsService = ({ db, audit, gate }: TagsContext) => {
     },
 
     /** Carries out an approved change. */
-    carryOut: async (tx: Tx, actor: Actor, order: TagOrder): Promise<void> => {
+    carryOut: async (tx: Tx, actor: Actor, order: TagChange): Promise<void> => {
       if (order.op === 'set') {
         await set(tx, order.agents)
         const details = order.agents.map(({ agentId, names }) => `${agentId}: ${listed(names)}`).join('; ')

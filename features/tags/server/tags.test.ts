@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { AddTagsResult, DeleteTagsResult, ImportResult, Tag } from '@portcullis/contract'
 import { Rollback } from '@portcullis/platform/server/db/db.ts'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
-import { startFeatureApp } from '@portcullis/server/test/feature-app.ts'
+import { startCapabilityApp } from '@portcullis/server/test/capability-app.ts'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { auditFeature } from '#features/audit/server/index.ts'
@@ -16,14 +16,14 @@ const openGate: TagGate = {
   settle: async (_actor, outcome) => (outcome instanceof Rollback ? outcome.result : outcome),
 }
 
-type App = Awaited<ReturnType<typeof startFeatureApp<TagsApi>>>
+type App = Awaited<ReturnType<typeof startCapabilityApp<TagsApi>>>
 let t: App
 const base = '/prime/webui/generalconfig'
 const [agentA, agentB] = ['0190a000-0000-7000-8000-00000000000a', '0190a000-0000-7000-8000-00000000000b']
 const stick = `${agentA}|USB\\VID_0781&PID_5567\\=cmd|'/c calc'!A1`
 
 beforeAll(async () => {
-  t = await startFeatureApp((app, context) =>
+  t = await startCapabilityApp((app, context) =>
     tagsFeature(app, { ...context, audit: auditFeature(app, context), gate: openGate }),
   )
   await t.db.execute(sql`insert into agents (agent_id, host, address, enrolled_at, facts) values
@@ -179,10 +179,10 @@ describe('tags', () => {
     expect(await colorOf()).toBe(first)
   })
 
-  it('can be changed in the transaction of another feature', async () => {
+  it('can be changed in the transaction of another capability', async () => {
     const ids = await t.db.transaction(async (tx) => {
-      const tagIds = await t.features.ensureTags(tx, ['enrolled', 'NEW'])
-      await t.features.tagAgents(tx, [agentB], tagIds)
+      const tagIds = await t.capabilities.ensureTags(tx, ['enrolled', 'NEW'])
+      await t.capabilities.tagAgents(tx, [agentB], tagIds)
       return tagIds
     })
     expect(new Set(ids).size).toBe(2)

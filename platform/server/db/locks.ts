@@ -21,7 +21,7 @@ const channelNumbers = { email: 5, webhook: 7 } as const
  */
 export const locks = {
   /** Lets one replica watch for alerts. */
-  noticeWatch: numbered(7_205_761),
+  alertWatch: numbered(7_205_761),
   /** Serialises changes of notification groups. */
   notificationGroups: numbered(7_205_762),
   /** Lets one replica notify a group by a channel. */

@@ -5,7 +5,7 @@ import * as contract from '@portcullis/contract'
 import { type AnyOperation, operation } from '@portcullis/contract'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { rawHttp } from '@portcullis/server/test/builders.ts'
-import { startFeatureApp } from '@portcullis/server/test/feature-app.ts'
+import { startCapabilityApp } from '@portcullis/server/test/capability-app.ts'
 import { insertFleet } from '@portcullis/server/test/fleet.ts'
 import { type Person, person } from '@portcullis/server/test/people.ts'
 import { Type } from 'typebox'
@@ -414,7 +414,7 @@ describe('every response', () => {
   })
 
   it('to an internal failure reveals no internals', async () => {
-    const app = await startFeatureApp((http) => {
+    const app = await startCapabilityApp((http) => {
       const secret = operation({
         id: 'fails',
         method: 'GET',
@@ -450,7 +450,7 @@ describe('operations', () => {
     } as const
     for (const permission of [undefined, 'nobody', 'constructor', '__proto__'])
       await expect(
-        startFeatureApp((http) => http.register({ ...open, permission } as never, async () => null as never)),
+        startCapabilityApp((http) => http.register({ ...open, permission } as never, async () => null as never)),
       ).rejects.toThrow(/has no known permission: refusing to start/)
   })
 

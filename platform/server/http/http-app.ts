@@ -11,7 +11,7 @@ import type { HttpOptions } from './http-options.ts'
 import { createHttpServer } from './http-server.ts'
 import { createLifecycle, type DrainState } from './lifecycle.ts'
 import { createLimited, measureConnections } from './limited.ts'
-import type { Guard } from './machine.ts'
+import type { Authenticator } from './machine.ts'
 import { createPathMethods } from './path-methods.ts'
 import { createRegister } from './register.ts'
 import { addRequestHooks } from './request-hooks.ts'
@@ -33,7 +33,7 @@ export interface Call<O> {
 type Answer<R> = R | JsonText | JsonStream | FileAnswer | WithHeaders<R> | typeof answered
 export type Handler<O> = (call: Call<O>) => Promise<Answer<ResponseOf<O>>>
 
-/** A handler of a route for machines. It receives the result of the guard. */
+/** A handler of a route for machines. It receives the result of the authenticator. */
 export type MachineHandler<O, M> = (call: Call<O> & { machine: M }) => Promise<Answer<ResponseOf<O>>>
 
 /** The registry of operations. */
@@ -42,15 +42,15 @@ export interface HttpApp {
     operation: Operation<P, Q, B, R>,
     handler: Handler<Operation<P, Q, B, R>>,
   ): void
-  /** Registers an operation for machines (permission `agent`). Its guard runs before any of the body is read. */
+  /** Registers an operation for machines (permission `agent`). Its authenticator runs before any of the body is read. */
   registerMachine<P extends TObject, Q extends TObject, B extends TSchema, R extends TSchema, M>(
     operation: Operation<P, Q, B, R>,
-    guard: Guard<M>,
+    authenticator: Authenticator<M>,
     handler: MachineHandler<Operation<P, Q, B, R>, M>,
   ): void
   /** Operations registered so far, for OpenAPI and the tests. */
   readonly operations: readonly AnyOperation[]
-  /** Makes `seal` fail while a required registration of another feature is missing. */
+  /** Makes `seal` fail while a required registration of another capability is missing. */
   needs(what: string, isThere: () => boolean): void
   /** Returns 405 for unsupported methods on every known path. Call it after all features have registered. */
   seal(): void
@@ -94,7 +94,8 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
   const needs: [what: string, isThere: () => boolean][] = []
   return {
     register: (operation, handler) => add(operation as unknown as AnyOperation, undefined, handler),
-    registerMachine: (operation, guard, handler) => add(operation as unknown as AnyOperation, guard, handler),
+    registerMachine: (operation, authenticator, handler) =>
+      add(operation as unknown as AnyOperation, authenticator, handler),
     operations,
     needs: (what, isThere) => {
       needs.push([what, isThere])

@@ -5,7 +5,7 @@ import { AppError } from '../app-error.ts'
 import { smallBody } from '../limiters/held-bytes.ts'
 
 /** The check of a machine route before its body is read. `M` is the caller. */
-export interface Guard<M> {
+export interface Authenticator<M> {
   /**
    * Where the credential is. In a header: `check` verifies it and its quota. In the body: at most 16 KiB are read,
    * after `check` charged the quota of the address.
@@ -16,9 +16,9 @@ export interface Guard<M> {
 }
 
 /** Returns the body limit of an operation. Throws if a larger body would be read before the credential is verified. */
-export const bodyLimitOf = (operation: AnyOperation, guard: Guard<unknown> | undefined): number => {
+export const bodyLimitOf = (operation: AnyOperation, authenticator: Authenticator<unknown> | undefined): number => {
   const limit = operation.bodyLimit ?? smallBody
-  if (limit > smallBody && guard?.credential !== 'header')
+  if (limit > smallBody && authenticator?.credential !== 'header')
     throw new Error(
       `${operation.method} ${operation.path} reads ${limit} bytes without a credential, more than ${smallBody}: refusing to start`,
     )
@@ -26,12 +26,15 @@ export const bodyLimitOf = (operation: AnyOperation, guard: Guard<unknown> | und
 }
 
 /** Throws if a route for machines has no check before its body, so that the server does not start. */
-export const assertGuarded = ({ permission, method, path }: AnyOperation, guard: Guard<unknown> | undefined): void => {
-  if ((permission === 'agent') !== (guard !== undefined))
+export const assertAuthenticator = (
+  { permission, method, path }: AnyOperation,
+  authenticator: Authenticator<unknown> | undefined,
+): void => {
+  if ((permission === 'agent') !== (authenticator !== undefined))
     throw new Error(
-      guard === undefined
-        ? `${method} ${path} is for machines but has no guard before its body: refusing to start`
-        : `${method} ${path} has a guard for machines but another audience: refusing to start`,
+      authenticator === undefined
+        ? `${method} ${path} is for machines but has no authenticator before its body: refusing to start`
+        : `${method} ${path} has an authenticator for machines but another audience: refusing to start`,
     )
 }
 

@@ -7,7 +7,7 @@ import type { Authorise } from './authorise.ts'
 import { type BodyShape, jsonLimitOf } from './body-bounds.ts'
 import { isRawEncoding } from './gunzip.ts'
 import { createHeavyWork, heavyKindOf } from './heavy-work.ts'
-import { assertGuarded, bodyLimitOf, type Guard } from './machine.ts'
+import { type Authenticator, assertAuthenticator, bodyLimitOf } from './machine.ts'
 import { unsupportedMediaType } from './media-type.ts'
 import { assertOrigin } from './origin.ts'
 import { isHead, type OurRequest } from './our-request.ts'
@@ -59,7 +59,7 @@ export const createRegister = (
 
   function add(
     known: AnyOperation,
-    guard: Guard<unknown> | undefined,
+    authenticator: Authenticator<unknown> | undefined,
     handler: (call: never) => Promise<unknown>,
   ): void {
     if (
@@ -68,7 +68,7 @@ export const createRegister = (
       !Object.hasOwn(permissionTable, known.permission ?? '')
     )
       throw new Error(`${known.method} ${known.path} has no known permission: refusing to start`)
-    assertGuarded(known, guard)
+    assertAuthenticator(known, authenticator)
     const url = known.path.replace(/\{(\w+)\}/g, ':$1')
     const readParams = paramsReader(known.params)
     const readQuery = queryReader(known.query)
@@ -110,7 +110,7 @@ export const createRegister = (
       method: taken,
       url,
       bodyLimit: isAnonymous(known)
-        ? bodyLimitOf(known, guard)
+        ? bodyLimitOf(known, authenticator)
         : (known.bodyLimit ??
           (known.upload === true
             ? (known.uploadLimit ?? uploadLimit)
@@ -120,7 +120,7 @@ export const createRegister = (
         assertOrigin(request, allowedOrigins())
         const ours = request as OurRequest
         ours.portcullisActor = await spans.inSpan(request, () => authorise(known, request))
-        ours.machine = await spans.inSpan(request, async () => guard?.check(request))
+        ours.machine = await spans.inSpan(request, async () => authenticator?.check(request))
         const encoding = request.headers['content-encoding']
         if (readsBody && encoding !== undefined && !/^\s*(?:identity\s*)?$/i.test(encoding))
           throw unsupportedMediaType('plain')
@@ -129,7 +129,8 @@ export const createRegister = (
         if (known.rawTypes !== undefined && !isRawType(known.rawTypes, request.headers['content-type']))
           throw unsupportedMediaType('lines')
         if (isRaw && !isRawEncoding(request.headers['content-encoding'])) throw unsupportedMediaType('lines')
-        ours.isKnown = guard === undefined ? ours.portcullisActor.kind !== 'system' : guard.credential === 'header'
+        ours.isKnown =
+          authenticator === undefined ? ours.portcullisActor.kind !== 'system' : authenticator.credential === 'header'
       },
       preParsing: async (request, reply, body) =>
         readsBody || isRaw ? counted(known, body as Readable, request as FastifyRequest, reply) : body,

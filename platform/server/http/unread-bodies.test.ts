@@ -6,7 +6,7 @@ import { connect, type Socket } from 'node:net'
 import { agentPaths, operation, workerPaths } from '@portcullis/contract'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent } from '@portcullis/server/test/builders.ts'
-import { startFeatureApp } from '@portcullis/server/test/feature-app.ts'
+import { startCapabilityApp } from '@portcullis/server/test/capability-app.ts'
 import { Type } from 'typebox'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
@@ -168,8 +168,8 @@ describe('a route for machines', () => {
   const nothing = async () => null
 
   it('does not start without a check before its body', async () => {
-    await expect(startFeatureApp((app) => app.register(operation(wanted), nothing))).rejects.toThrow(
-      /has no guard before its body: refusing to start/,
+    await expect(startCapabilityApp((app) => app.register(operation(wanted), nothing))).rejects.toThrow(
+      /has no authenticator before its body: refusing to start/,
     )
   })
 
@@ -179,7 +179,7 @@ describe('a route for machines', () => {
       { ...wanted, permission: 'public', bodyLimit: 20_000 },
     ] as const)
       await expect(
-        startFeatureApp((app) =>
+        startCapabilityApp((app) =>
           large.permission === 'public'
             ? app.register(operation(large), nothing)
             : app.registerMachine(operation(large), { credential: 'body', check: () => null }, nothing),
@@ -189,7 +189,7 @@ describe('a route for machines', () => {
 
   it('does not start with a guard for another audience', async () => {
     await expect(
-      startFeatureApp((app) =>
+      startCapabilityApp((app) =>
         app.registerMachine(
           operation({ ...wanted, permission: 'public' }),
           { credential: 'header', check: () => null },

@@ -9,7 +9,7 @@ export type LicenceApi = ReturnType<typeof licenceFeature>
 export const licenceFeature = (app: HttpApp, context: AgentsContext) => {
   const { log, settings } = context
   const licence = createLicence(context)
-  settings.guard('license', licence.guard)
+  settings.addValidator('license', licence.validate)
   app.register(getLicence, () => licence.details())
   app.register(addOrUpdateLicense, async ({ actor, body }) => {
     await settings.save(actor, 'license', body ?? {})

@@ -112,7 +112,7 @@ export const createLicence = ({ db, clock, log, config, settings }: AgentsContex
     details,
 
     /** Refuses a key that is not a licence for this product from a trusted issuer. */
-    guard: async (_actor: unknown, next: ReadonlyMap<string, string>): Promise<void> => {
+    validate: async (_actor: unknown, next: ReadonlyMap<string, string>): Promise<void> => {
       const key = next.get('LICENSE_KEY') ?? ''
       if (key === '') return
       const licence = readLicence(key, keys())

@@ -15,10 +15,10 @@ import { FreshSecret } from './FreshSecret.tsx'
 import { MailFields } from './MailFields.tsx'
 import { SyslogFields } from './SyslogFields.tsx'
 import { strings } from './strings.ts'
+import { WhenFields } from './TimingFields.tsx'
+import { WhatFields } from './TriggerFields.tsx'
 import { useGroupDraft } from './useGroupDraft.ts'
 import { WebhookFields } from './WebhookFields.tsx'
-import { WhatFields } from './WhatFields.tsx'
-import { WhenFields } from './WhenFields.tsx'
 
 const leaveTexts = {
   title: strings.leaveTitle,
@@ -47,7 +47,7 @@ export const GroupForm = ({ group }: { group: NotificationGroup }) => {
             checked={draft.isEnabled}
             onChange={(event) => entry.enter({ isEnabled: event.currentTarget.checked })}
           />
-          <Note>{strings.channelsHelp({ link: (text) => <Link to="/notices">{text}</Link> })}</Note>
+          <Note>{strings.channelsHelp({ link: (text) => <Link to="/alerts">{text}</Link> })}</Note>
           <WhatFields {...shared} />
           {isOfEvents ? null : <WhenFields {...shared} />}
           {isOfEvents ? null : <MailFields {...shared} />}

@@ -62,7 +62,7 @@ export const GroupsPage = () => {
   return (
     <SettingsPage
       title={strings.notificationGroups}
-      intro={strings.intro({ link: (text) => <Link to="/notices">{text}</Link> })}
+      intro={strings.intro({ link: (text) => <Link to="/alerts">{text}</Link> })}
       actions={
         <>
           {session.may('config:read') ? <Link to="/settings/deliveries">{strings.deliveries}</Link> : null}

@@ -1,6 +1,6 @@
 import { agentAddress } from '@portcullis/platform/console/lib/addresses.ts'
+import { alertHostsAddress, type Line } from '@portcullis/platform/console/ui/alerts/line.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
-import { alertHostsAddress, type Line } from '@portcullis/platform/console/ui/notices/line.ts'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import { strings } from './strings.ts'
 

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
-import type { Line } from '@portcullis/platform/console/ui/notices/line.ts'
+import type { Line } from '@portcullis/platform/console/ui/alerts/line.ts'
 import { PlainButton } from '@portcullis/platform/console/ui/PlainButton.tsx'
 import { type Decision, type Step, stepsOf } from './steps.ts'
 

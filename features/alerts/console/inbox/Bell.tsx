@@ -1,7 +1,7 @@
 import { Popover } from '@mantine/core'
+import { useAlertCounts } from '@portcullis/platform/console/ui/alerts/useAlerts.ts'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
 import { lazily } from '@portcullis/platform/console/ui/lazily.tsx'
-import { useNoticeCounts } from '@portcullis/platform/console/ui/notices/useNotices.ts'
 import { Suspense, useState } from 'react'
 import classes from './Bell.module.css'
 import { strings } from './strings.ts'
@@ -11,7 +11,7 @@ const BellPanel = lazily(async () => (await import('./BellPanel.tsx')).BellPanel
 /** The bell in the frame: shows the number of unread alerts and opens the newest ones. */
 export const Bell = () => {
   const [isOpen, setIsOpen] = useState(false)
-  const unread = useNoticeCounts().data?.unread ?? 0
+  const unread = useAlertCounts().data?.unread ?? 0
   const label = unread === 0 ? strings.bellNoneUnread : strings.bellUnread({ unread })
   return (
     <Popover opened={isOpen} onChange={setIsOpen} position="bottom-end" width={380} trapFocus returnFocus>

@@ -1,15 +1,15 @@
 import { Button } from '@mantine/core'
 import { listHealthNotices, listRiskNotices } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { AlertList } from '@portcullis/platform/console/ui/alerts/AlertList.tsx'
+import { foremostOf } from '@portcullis/platform/console/ui/alerts/foremost.ts'
+import { lineOfHealth, lineOfRisk } from '@portcullis/platform/console/ui/alerts/line.ts'
+import { alertsKey, useAlertCounts } from '@portcullis/platform/console/ui/alerts/useAlerts.ts'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Note, Row, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
-import { AlertList } from '@portcullis/platform/console/ui/notices/AlertList.tsx'
-import { foremostOf } from '@portcullis/platform/console/ui/notices/foremost.ts'
-import { lineOfHealth, lineOfRisk } from '@portcullis/platform/console/ui/notices/line.ts'
-import { noticesKey, useNoticeCounts } from '@portcullis/platform/console/ui/notices/useNotices.ts'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useNoticeActions } from './notice-actions.ts'
+import { useAlertActions } from './alert-actions.ts'
 import { strings } from './strings.ts'
 
 const shown = 5
@@ -18,11 +18,11 @@ const nothing = () => undefined
 /** The most severe alerts of both lists, with a link to all. */
 export const BellPanel = ({ close }: { close: () => void }) => {
   const { api } = useServices()
-  const counts = useNoticeCounts().data
-  const risk = useNoticeActions('risk', nothing)
-  const health = useNoticeActions('health', nothing)
+  const counts = useAlertCounts().data
+  const risk = useAlertActions('risk', nothing)
+  const health = useAlertActions('health', nothing)
   const foremost = useQuery({
-    queryKey: [noticesKey, 'foremost'],
+    queryKey: [alertsKey, 'foremost'],
     queryFn: async ({ signal }) => {
       // Pinned alerts come first in the list, whatever their severity. The most severe are among the first of both parts.
       const part = (isPinned: string) => api.call(listRiskNotices, { query: { isPinned, pageSize: shown }, signal })
@@ -33,8 +33,8 @@ export const BellPanel = ({ close }: { close: () => void }) => {
       ])
       return foremostOf(
         [
-          ...[...pinned, ...others].map((notice) => ({ list: 'risk' as const, line: lineOfRisk(notice) })),
-          ...items.map((notice) => ({ list: 'health' as const, line: lineOfHealth(notice) })),
+          ...[...pinned, ...others].map((alert) => ({ list: 'risk' as const, line: lineOfRisk(alert) })),
+          ...items.map((alert) => ({ list: 'health' as const, line: lineOfHealth(alert) })),
         ],
         shown,
       )
@@ -67,7 +67,7 @@ export const BellPanel = ({ close }: { close: () => void }) => {
         pad="4px 12px"
         style={{ minHeight: 40, borderTop: '1px solid var(--pc-line)' }}
       >
-        <Link to="/notices" onClick={close}>
+        <Link to="/alerts" onClick={close}>
           {counts === undefined ? strings.all : strings.allCount({ count: counts.total })}
         </Link>
         {(counts?.unread ?? 0) > 0 ? (

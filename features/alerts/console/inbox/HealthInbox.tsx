@@ -2,15 +2,15 @@ import { type HealthStatus, listHealthNotices } from '@portcullis/contract'
 import { messages } from '@portcullis/platform/console/lib/messages.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
+import { lineOfHealth, statusSeverity } from '@portcullis/platform/console/ui/alerts/line.ts'
+import { alertsKey } from '@portcullis/platform/console/ui/alerts/useAlerts.ts'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { Quiet, Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
-import { lineOfHealth, statusSeverity } from '@portcullis/platform/console/ui/notices/line.ts'
-import { noticesKey } from '@portcullis/platform/console/ui/notices/useNotices.ts'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import type { View } from '@portcullis/platform/console/ui/useView.ts'
 import { Link } from '@tanstack/react-router'
-import { NoticeGrid } from './NoticeGrid.tsx'
+import { AlertGrid } from './AlertGrid.tsx'
 import { strings } from './strings.ts'
 
 const overallLabels: Readonly<Record<HealthStatus, string>> = messages({
@@ -23,7 +23,7 @@ const overallLabels: Readonly<Record<HealthStatus, string>> = messages({
 /** Alerts about parts of this server that are or recently were unhealthy. */
 export const HealthInbox = ({ view }: { view: View }) => {
   const { api, session } = useServices()
-  const overall = useRead([noticesKey, 'overall'], listHealthNotices)
+  const overall = useRead([alertsKey, 'overall'], listHealthNotices)
   return (
     <Stack grow gap={10}>
       <Row as="p" gap={12} small aria-live="polite">
@@ -37,7 +37,7 @@ export const HealthInbox = ({ view }: { view: View }) => {
           </>
         )}
       </Row>
-      <NoticeGrid
+      <AlertGrid
         list="health"
         label={strings.healthAlerts}
         view={view}

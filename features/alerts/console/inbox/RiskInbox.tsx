@@ -1,19 +1,19 @@
 import { Button, NativeSelect } from '@mantine/core'
 import { listRiskNotices } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { type Line, lineOfRisk } from '@portcullis/platform/console/ui/alerts/line.ts'
+import { useAlertCounts } from '@portcullis/platform/console/ui/alerts/useAlerts.ts'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { FilterBar } from '@portcullis/platform/console/ui/filters/FilterBar.tsx'
 import { Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
-import { type Line, lineOfRisk } from '@portcullis/platform/console/ui/notices/line.ts'
-import { useNoticeCounts } from '@portcullis/platform/console/ui/notices/useNotices.ts'
 import { SelectionBar } from '@portcullis/platform/console/ui/table/SelectionBar.tsx'
 import { useSelection } from '@portcullis/platform/console/ui/table/useSelection.ts'
 import type { View } from '@portcullis/platform/console/ui/useView.ts'
 import { Link } from '@tanstack/react-router'
 import { useCallback, useMemo } from 'react'
-import { NoticeGrid } from './NoticeGrid.tsx'
-import { useNoticeActions } from './notice-actions.ts'
-import { alertsTable, riskOrderOf, riskOrders, riskQueryOf } from './notices.view.ts'
+import { AlertGrid } from './AlertGrid.tsx'
+import { useAlertActions } from './alert-actions.ts'
+import { alertsTable, riskOrderOf, riskOrders, riskQueryOf } from './alerts.view.ts'
 import { strings } from './strings.ts'
 
 const Nothing = () => (
@@ -34,18 +34,18 @@ const NoMatch = ({ clear }: { clear: () => void }) => (
 /** Risk alerts: pinned ones first, then the most severe. */
 export const RiskInbox = ({ view }: { view: View }) => {
   const { api, session } = useServices()
-  const counts = useNoticeCounts()
+  const counts = useAlertCounts()
   const { filters, search, sort } = view.state
   const sortBy = riskOrderOf(sort)
   const query = useMemo(() => riskQueryOf({ filters, search }), [filters, search])
   const isFiltered = Object.keys(query).length > 0
   const load = useCallback(
     async (pageNumber: number, pageSize: number, signal?: AbortSignal): Promise<Line[]> => {
-      const notices = await api.call(listRiskNotices, {
+      const alerts = await api.call(listRiskNotices, {
         query: { ...query, sortBy, pageNumber, pageSize },
         ...(signal === undefined ? {} : { signal }),
       })
-      return notices.map(lineOfRisk)
+      return alerts.map(lineOfRisk)
     },
     [api, query, sortBy],
   )
@@ -63,7 +63,7 @@ export const RiskInbox = ({ view }: { view: View }) => {
   const canDismiss = session.may('notices:dismiss')
   // The list does not return how many alerts match its filters. The number is known only without filters.
   const selection = useSelection(source, { filtered: isFiltered ? null : (counts.data?.riskNotifications ?? null) })
-  const { dismiss } = useNoticeActions('risk', () => undefined)
+  const { dismiss } = useAlertActions('risk', () => undefined)
   return (
     <Stack grow gap={10}>
       <FilterBar view={view} filters={alertsTable.filters} searchPlaceholder={strings.searchPlaceholder}>
@@ -75,7 +75,7 @@ export const RiskInbox = ({ view }: { view: View }) => {
           onChange={(event) => view.set({ sort: event.currentTarget.value })}
         />
       </FilterBar>
-      <NoticeGrid
+      <AlertGrid
         list="risk"
         label={strings.riskAlerts}
         view={view}

@@ -1,7 +1,7 @@
 import type { RiskNotification } from '@portcullis/contract'
-import { lineOfRisk } from '@portcullis/platform/console/ui/notices/line.ts'
+import { lineOfRisk } from '@portcullis/platform/console/ui/alerts/line.ts'
 import { describe, expect, it } from 'vitest'
-import { riskOrderOf, riskQueryOf } from './notices.view.ts'
+import { riskOrderOf, riskQueryOf } from './alerts.view.ts'
 import { stepsOf } from './steps.ts'
 
 const alert = (change: Partial<RiskNotification>): RiskNotification => ({

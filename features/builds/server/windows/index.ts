@@ -8,8 +8,8 @@ import {
 import { unknownBuild, windowsRefusals } from '@portcullis/domain'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import type { BuildsContext } from '../context.ts'
+import { createWindowsGate, windowsSetting } from './arming-limit.ts'
 import { createVerifications } from './verifications.ts'
-import { createWindowsGate, windowsSetting } from './windows.gate.ts'
 import { createWindowsStore } from './windows.store.ts'
 
 type Overview = ResponseOf<typeof getWindowsEnforcement>
@@ -23,7 +23,7 @@ export const windowsFeature = (app: HttpApp, context: BuildsContext) => {
   const verifications = createVerifications(context)
   const gate = createWindowsGate(context, verifications)
 
-  commands.guardArming(async (tx, agentIds) => {
+  commands.addArmingCheck(async (tx, agentIds) => {
     const refused = await gate.refusedAgents(tx, agentIds)
     return new Map([...refused].map(([agentId, code]) => [agentId, { code, reason: windowsRefusals[code] }]))
   })

@@ -10,7 +10,7 @@ export { layOut, type MailContent, subjectLine } from './mail.text.ts'
 export { MailError, type SmtpMail } from './smtp.ts'
 export type MailApi = ReturnType<typeof mailFeature>
 
-/** Columns of this feature that hold sealed texts. */
+/** Columns of this capability that hold sealed texts. */
 export const mailSealed: readonly SealedColumn[] = [
   { table: 'mails', key: 't.mail_id::text', column: 'sealed', context: mailContext },
 ]
@@ -19,7 +19,9 @@ export const mailSealed: readonly SealedColumn[] = [
 export const mailFeature = (app: HttpApp, context: DeliveriesContext) => {
   const mail = createMail(context)
   app.needs('the follower of mails', mail.isFollowed)
-  context.settings.guard('smtp', (_actor, next) => assertDestination(next.get('SMTP_HOST') ?? '', context.resolve))
+  context.settings.addValidator('smtp', (_actor, next) =>
+    assertDestination(next.get('SMTP_HOST') ?? '', context.resolve),
+  )
   app.register(testSmtp, ({ actor, body }) => {
     const { SMTP_TEST_RECIPIENT, ...given } = body ?? {}
     return mail.test(actor, given, SMTP_TEST_RECIPIENT ?? '')

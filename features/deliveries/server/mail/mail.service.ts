@@ -10,7 +10,7 @@ import { createMailStore } from './mail.store.ts'
 import { layOut, type MailContent, subjectLine } from './mail.text.ts'
 import { createSmtp, type MailAttachment, MailError, type SmtpMail } from './smtp.ts'
 
-/** The feature that enqueues mails with a `ref`. It supplies their attachments and receives their results. */
+/** The capability that enqueues mails with a `ref`. It supplies their attachments and receives their results. */
 export interface MailFollower {
   /** Returns the attachment at send time, so that it is stored once and not in each mail; null: none. */
   attachment(ref: string): Promise<MailAttachment | null>

@@ -23,11 +23,11 @@ const utc = (expression: string): SqlFragment =>
   raw(`to_char(${expression} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`)
 
 /** Selects the first 20 hosts with an attached device of these fingerprints. */
-const hostsOf = (designs: SqlFragment): SqlFragment => sql`
+const hostsOf = (fingerprints: SqlFragment): SqlFragment => sql`
   (select coalesce(jsonb_agg(jsonb_build_object('uuid', h.agent_id, 'hostIdentifier', h.host, 'localIpAddress', h.address) order by lower(h.host), h.agent_id), '[]')
    from (select a.agent_id, a.host, a.address from agents a join (
        select distinct q.agent_id from (
-         select p.agent_id from peripherals p where p.design_id in (${designs}) and p.present limit ${sampledPeripherals}::int) q limit 20) f
+         select p.agent_id from peripherals p where p.design_id in (${fingerprints}) and p.present limit ${sampledPeripherals}::int) q limit 20) f
      on f.agent_id = a.agent_id) h)`
 
 /**
@@ -106,9 +106,9 @@ export interface UsableViolation {
 type InsightHost = UncommonPeripheral['agents'][number]
 
 /** Builds an identity as one JSON value with the bytes in base64. */
-const identity = (design: string, device: string): SqlFragment =>
-  raw(`'descriptors', translate(encode(${design}.descriptors, 'base64'), E'\\n', ''), 'manufacturer', ${design}.manufacturer,
-    'product', ${design}.product, 'configuration', ${design}.configuration, 'interfaces', ${design}.interfaces,
+const identity = (fingerprint: string, device: string): SqlFragment =>
+  raw(`'descriptors', translate(encode(${fingerprint}.descriptors, 'base64'), E'\\n', ''), 'manufacturer', ${fingerprint}.manufacturer,
+    'product', ${fingerprint}.product, 'configuration', ${fingerprint}.configuration, 'interfaces', ${fingerprint}.interfaces,
     'serial', ${device}.serial, 'speed', ${device}.speed, 'port_path', ${device}.port_path,
     'configuration_value', (${device}.kernel->>'configurationValue')::int`)
 

@@ -1,6 +1,6 @@
 import { Button, Checkbox, Modal, TextInput } from '@mantine/core'
 import { CallFailure, isStoredRequest } from '@portcullis/platform/console/lib/problem.ts'
-import { ArmGate } from '@portcullis/platform/console/ui/arming/ArmGate.tsx'
+import { ArmGate } from '@portcullis/platform/console/ui/arming/ArmPreview.tsx'
 import { GradeList } from '@portcullis/platform/console/ui/arming/GradeList.tsx'
 import { RevertSelect } from '@portcullis/platform/console/ui/arming/RevertSelect.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'

@@ -15,13 +15,13 @@ import {
 } from '@portcullis/contract'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
-import type { AccountsContext } from './accounts.context.ts'
 import type { AccountsService } from './accounts.service.ts'
-import { accountView, navigation } from './accounts.view.ts'
 import type { ApiTokensService } from './api-tokens.service.ts'
+import type { AccountsContext } from './context.ts'
 import type { OwnAccountService } from './own-account.service.ts'
 import type { SessionsService } from './sessions.service.ts'
 import type { SuspensionService } from './suspension.service.ts'
+import { accountView, navigation } from './view.ts'
 
 export const registerAccountsRoutes = (
   app: HttpApp,

@@ -16,6 +16,8 @@ import { newId } from '@portcullis/platform/server/ids.ts'
 import { signedInSource } from '@portcullis/platform/server/limiters/fair-queue.ts'
 import { Secret } from '@portcullis/platform/server/secret.ts'
 import type { NewEvent } from '#features/events/server/index.ts'
+import { assertImage, assertPassword, assertUserName, nameKey } from './accounts.rules.ts'
+import { type AccountRow, createAccountsStore } from './accounts.store.ts'
 import {
   type AccountDeletion,
   type AccountUpdate,
@@ -26,17 +28,15 @@ import {
   noteInfluences,
   updateLines,
   updateTitle,
-} from './accounts.approval.ts'
-import { changedFacts, differences } from './accounts.changes.ts'
-import type { AccountsContext } from './accounts.context.ts'
-import { assertFreshForAccount } from './accounts.fresh.ts'
-import { assertImage, assertPassword, assertUserName, nameKey } from './accounts.rules.ts'
-import { type AccountRow, createAccountsStore } from './accounts.store.ts'
-import { accountView } from './accounts.view.ts'
+} from './approval.ts'
+import { changedFacts, differences } from './changes.ts'
+import type { AccountsContext } from './context.ts'
+import { assertFreshForAccount } from './fresh.ts'
 import type { PasswordLinks } from './password-links.service.ts'
 import { createSessionsStore } from './sessions.store.ts'
 import { isSuspended } from './suspension.rules.ts'
 import { assertWithPassword, revokeApiTokens } from './token-revocation.ts'
+import { accountView } from './view.ts'
 
 export type NewAccountAnswer = AccountView & {
   setPasswordUrl: string | null

@@ -30,15 +30,15 @@ import {
 import { AppError, invalid } from '@portcullis/platform/server/app-error.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { AccountsContext } from './accounts.context.ts'
 import { createAccountsRead } from './accounts.read.ts'
 import { createAccountsStore } from './accounts.store.ts'
-import { loginAnswer, signInAnswer } from './accounts.view.ts'
+import type { AccountsContext } from './context.ts'
 import type { Mfa } from './mfa.service.ts'
 import type { PasswordLinks } from './password-links.service.ts'
 import type { ReauthenticationService } from './reauthentication.service.ts'
 import type { Opened, SessionsService } from './sessions.service.ts'
 import type { SigninFrom, SigninService } from './signin.service.ts'
+import { loginAnswer, signInAnswer } from './view.ts'
 
 const cookieName = 'portcullis_refresh'
 

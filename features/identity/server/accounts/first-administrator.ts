@@ -5,9 +5,9 @@ import { newId } from '@portcullis/platform/server/ids.ts'
 import { signedInSource } from '@portcullis/platform/server/limiters/fair-queue.ts'
 import type { Secret } from '@portcullis/platform/server/secret.ts'
 import { StartError } from '@portcullis/platform/server/start-error.ts'
-import type { AccountsContext } from './accounts.context.ts'
 import { nameKey, passwordFault } from './accounts.rules.ts'
 import { createAccountsStore } from './accounts.store.ts'
+import type { AccountsContext } from './context.ts'
 
 const userName = 'admin'
 

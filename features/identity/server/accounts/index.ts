@@ -7,13 +7,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { linkBase } from '#features/settings/server/index.ts'
 import type { IdentityContext } from '../context.ts'
 import { createAccessTokens } from './access-tokens.ts'
-import type { AccountsContext } from './accounts.context.ts'
 import { createAccountsRead } from './accounts.read.ts'
 import { registerAccountsRoutes } from './accounts.routes.ts'
 import { createAccountsService } from './accounts.service.ts'
 import { createAccountsStore } from './accounts.store.ts'
 import { createApiTokensService } from './api-tokens.service.ts'
 import { fromOf, registerAuthRoutes, setRefreshCookie } from './auth.routes.ts'
+import type { AccountsContext } from './context.ts'
 import { createCredentialsService } from './credentials.service.ts'
 import type { DirectoryPort } from './directory-port.ts'
 import { createExternalService, type NotAdmitted } from './external.service.ts'
@@ -31,7 +31,7 @@ import { createSigninService } from './signin.service.ts'
 import { createSuspensionService } from './suspension.service.ts'
 import { createTokenExpiry } from './token-expiry.service.ts'
 
-/** Sealed secrets in the tables of this feature. */
+/** Sealed secrets in the tables of this capability. */
 export const accountsSealed: readonly SealedColumn[] = [
   { table: 'account_totp', key: 't.account_id::text', column: 'sealed', context: totpContext },
 ]
@@ -83,7 +83,7 @@ export const accountsFeature = async (
     sessions,
     suspension,
   })
-  settings.guard('security', secondFactor.guard)
+  settings.addValidator('security', secondFactor.validate)
   // Passkeys are bound to the domain name.
   settings.noteSignIn(async ({ changes }) => {
     const isMoved = changes.some(({ name }) => name === 'SERVER_DOMAIN_NAME')

@@ -1,8 +1,8 @@
 import { AppError } from '@portcullis/platform/server/app-error.ts'
 import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import type { AuthenticationResponseJSON, RegistrationResponseJSON, WebAuthnCredential } from '@simplewebauthn/server'
-import type { AccountsContext } from './accounts.context.ts'
 import type { AccountRow } from './accounts.store.ts'
+import type { AccountsContext } from './context.ts'
 import { createMfaStore, type PasskeyRow } from './mfa.store.ts'
 
 /** Loaded when used: it is 290 files, a fifth of all that a server or a command would open at its start. */

@@ -3,15 +3,15 @@ import { AppError, invalid } from '@portcullis/platform/server/app-error.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { assertFresh } from '@portcullis/platform/server/http/fresh.ts'
 import { signedInSource } from '@portcullis/platform/server/limiters/fair-queue.ts'
-import { changedFacts, differences } from './accounts.changes.ts'
-import type { AccountsContext } from './accounts.context.ts'
 import { assertImage, assertPassword } from './accounts.rules.ts'
 import { withPersonal } from './accounts.service.ts'
 import { type AccountRow, createAccountsStore } from './accounts.store.ts'
-import { accountView } from './accounts.view.ts'
+import { changedFacts, differences } from './changes.ts'
+import type { AccountsContext } from './context.ts'
 import { createSessionsStore } from './sessions.store.ts'
 import type { SigninService } from './signin.service.ts'
 import { assertWithPassword, revokeApiTokens } from './token-revocation.ts'
+import { accountView } from './view.ts'
 
 export type OwnAccountService = ReturnType<typeof createOwnAccountService>
 

@@ -2,9 +2,9 @@ import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
 import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import { type Actor, systemActor } from '@portcullis/platform/server/http/actor.ts'
 import { assertFresh } from '@portcullis/platform/server/http/fresh.ts'
-import type { AccountsContext } from './accounts.context.ts'
 import { nameKey } from './accounts.rules.ts'
 import { type AccountRow, createAccountsStore } from './accounts.store.ts'
+import type { AccountsContext } from './context.ts'
 import type { Mfa } from './mfa.service.ts'
 import { createSessionsStore } from './sessions.store.ts'
 
@@ -33,7 +33,7 @@ export const createSecondFactor = (context: AccountsContext, mfa: Mfa) => {
 
   return {
     /** Checks a change of the requirement before it is stored. */
-    guard: async (actor: Actor, next: ReadonlyMap<string, string>): Promise<void> => {
+    validate: async (actor: Actor, next: ReadonlyMap<string, string>): Promise<void> => {
       assertFresh(actor, clock.now())
       const isRequired = requirements.some((name) => next.get(name) === 'true')
       const account = actor.accountId === null ? undefined : await createAccountsStore(db).byId(actor.accountId)

@@ -2,12 +2,12 @@ import { type AccountView, profileNames, profiles } from '@portcullis/contract'
 import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
 import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import { type Actor, systemActor } from '@portcullis/platform/server/http/actor.ts'
-import type { AccountsContext } from './accounts.context.ts'
 import { nameKey } from './accounts.rules.ts'
 import { type AccountRow, createAccountsStore } from './accounts.store.ts'
-import { accountView } from './accounts.view.ts'
+import type { AccountsContext } from './context.ts'
 import { createSessionsStore } from './sessions.store.ts'
 import { atText, isSuspended, suspensionMs } from './suspension.rules.ts'
+import { accountView } from './view.ts'
 
 export type SuspensionService = ReturnType<typeof createSuspensionService>
 

@@ -1,8 +1,8 @@
 import { profileNames, tokenNoticeDays } from '@portcullis/contract'
 import { systemActor } from '@portcullis/platform/server/http/actor.ts'
 import type { NewEvent } from '#features/events/server/index.ts'
-import type { AccountsContext } from './accounts.context.ts'
 import { createApiTokensStore, type ExpiringToken } from './api-tokens.store.ts'
+import type { AccountsContext } from './context.ts'
 import { atText } from './suspension.rules.ts'
 import { dayMs, defaultExpiry } from './token-expiry.rules.ts'
 

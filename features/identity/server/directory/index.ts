@@ -30,7 +30,7 @@ export const directoryFeature = (app: HttpApp, context: IdentityContext & { acco
     ldap.resume()
     health.forget()
   })
-  settings.guard('ldap', async (_actor, next) => {
+  settings.addValidator('ldap', async (_actor, next) => {
     try {
       personFilter(next.get('LDAP_USER_FILTER') ?? '', 'uid', 'somebody')
     } catch (error) {
@@ -39,7 +39,7 @@ export const directoryFeature = (app: HttpApp, context: IdentityContext & { acco
     const urls = (next.get('LDAP_URL') ?? '').split(/\s+/).filter((url) => url !== '')
     await Promise.all(urls.map((url) => assertDestination(new URL(url).hostname, resolve)))
   })
-  settings.guard('oidc', async (_actor, next) => {
+  settings.addValidator('oidc', async (_actor, next) => {
     const issuer = next.get('OIDC_ISSUER') ?? ''
     if (issuer !== '') await assertDestination(new URL(issuer).hostname, resolve)
   })

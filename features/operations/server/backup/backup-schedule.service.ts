@@ -79,7 +79,7 @@ export const createBackupSchedule = ({ db, clock, audit, jobs, settings, hint, c
     return { runId, jobId }
   }
 
-  settings.guard('backup', async (_actor, next) => {
+  settings.addValidator('backup', async (_actor, next) => {
     if (next.get('BACKUP_ENABLED') !== 'true') return
     const problem = await problemOf(next.get('BACKUP_FOLDER') || ownFolder, assertFolder)
     if (problem !== '') throw invalid('body.BACKUP_FOLDER', problem)

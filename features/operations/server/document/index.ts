@@ -27,7 +27,7 @@ export const documentFeature = (
   async function apply(actor: Actor, given: BodyOf<typeof applyConfigDocument>, isDry: boolean): Promise<Applied> {
     const items = given.settings ?? {}
     const groups = given.notificationGroups ?? []
-    if (!isDry) await settings.guardAll(actor, items)
+    if (!isDry) await settings.validateAll(actor, items)
     await notifications.validateGroups(groups)
     const wantedTags = given.tags ?? []
     const outcome = await transactionAgain(db, async (tx) => {
