@@ -1,4 +1,4 @@
-import type { BulkAction } from '#features/commands/contract/commands.ts'
+import type { BulkAction } from '#features/hosts/contract/bulk.ts'
 
 /** The groups of actions in the audit trail, with their names. */
 export const auditAreaNames = {
