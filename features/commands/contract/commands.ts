@@ -1,10 +1,4 @@
-import {
-  BulkResult,
-  closed,
-  nullable,
-  operation,
-  utcTime,
-} from '@portcullis/platform/contract/operation.ts'
+import { BulkResult, closed, nullable, operation, utcTime } from '@portcullis/platform/contract/operation.ts'
 import { type Static, Type } from 'typebox'
 import { agentParams } from '#features/agents/contract/agents.ts'
 import { RevertMinutes } from './arming.ts'

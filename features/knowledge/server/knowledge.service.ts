@@ -256,7 +256,7 @@ export const createKnowledgeService = async (context: KnowledgeContext) => {
       await audit.write(tx, actor, {
         action: 'knowledge.uploaded',
         entity: `knowledge ${set.version}`,
-        details: `brings ${set.brings.join(', ')}; signed by ${fingerprint}; changes ${found.designs} designs on ${found.hosts} hosts`,
+        details: `brings ${set.brings.join(', ')}; signed by ${fingerprint}; changes ${found.designs} fingerprints on ${found.hosts} hosts`,
       })
     })
     return { candidate: shown(set), effect: found }
