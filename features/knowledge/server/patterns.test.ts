@@ -33,7 +33,7 @@ describe('patterns of knowledge', () => {
   ])('accepts %s', (pattern) => expect(patternFault(pattern)).toBeNull())
 
   it('accepts all patterns of this release', () => {
-    const folder = new URL('../../../knowledge', import.meta.url)
+    const folder = new URL('../../../knowledge/', import.meta.url)
     const patterns = readdirSync(folder)
       .filter((name) => name.endsWith('.json'))
       .flatMap((name) => patternsOf(JSON.parse(readFileSync(new URL(name, folder), 'utf8'))))
