@@ -12,7 +12,7 @@ const WORKERS = 4
 /** As in scripts/test-plan.mjs. */
 const SLOW_TESTS = '**/*.slow.test.ts'
 const PROCESS_TESTS = '**/*.process.test.ts'
-/** They read all sources, explore all states or run vitest: 6 to 12 s of processor time each, a third of all unit tests. */
+/** They read all sources, explore all states or run vitest: 6 to 12 s of processor time each, a third of that of all unit tests. */
 const LONG_TESTS = [
   'proof/attack/sources.test.ts',
   'domain/test/change-gate.test.ts',
@@ -57,8 +57,8 @@ export default defineConfig({
       },
       {
         test: {
-          // These tests start agents, workers and commands as processes and take half of the time of all unit tests.
-          // `npm test` runs them, `npm run check` does not.
+          // Most of these tests start agents, workers and commands as processes. `npm test` runs them, `npm run check`
+          // does not.
           name: 'process',
           expect,
           include: [PROCESS_TESTS, ...LONG_TESTS],

@@ -132,7 +132,7 @@ describe('an attached attack tool', () => {
     const stored = (await server.events()).map(({ eventID }) => eventID)
     expect(ids).toEqual(stored.filter((id) => id >= (ids[0] as number)).sort((a, b) => a - b))
     console.log(
-      `plugged in to notice ${Math.round(toAlert)} ms, webhook ${Math.round(toWebhook)} ms, SIEM ${Math.round(toSiem)} ms, mail ${Math.round(toMail)} ms`,
+      `plugged in to alert ${Math.round(toAlert)} ms, webhook ${Math.round(toWebhook)} ms, SIEM ${Math.round(toSiem)} ms, mail ${Math.round(toMail)} ms`,
     )
   }, 120_000)
 })

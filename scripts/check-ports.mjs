@@ -35,7 +35,7 @@ function evaluateBindings(found) {
       return isDeclared
         ? []
         : [
-            `${where}: ${lower} is handed ${higher}, which is not below it${member === null ? '' : ` (${member})`}: declare a port in features/${lower}/server/ports.ts, or register with ${lower} from ${higher}`,
+            `${where}: ${lower} receives ${higher}, which is not below it${member === null ? '' : ` (${member})`}: declare a port in features/${lower}/server/ports.ts, or register with ${lower} from ${higher}`,
           ]
     }),
     ...table

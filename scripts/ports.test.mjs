@@ -54,25 +54,25 @@ it.each([
   [
     'a lambda to a capability above',
     agentsTake('{ events, rules: (id) => policy.rulesOf(id) }'),
-    'server/src/compose.ts:11: agents is handed policy',
+    'server/src/compose.ts:11: agents receives policy',
   ],
-  ['a capability above by its name', agentsTake('{ events, policy }'), 'agents is handed policy'],
-  ['a capability of the same tier', withDeliveries('{ agents }'), 'deliveries is handed agents'],
-  ['the ingest', agentsTake('{ events, depth: () => ingest.depth() }'), 'agents is handed ingest'],
+  ['a capability above by its name', agentsTake('{ events, policy }'), 'agents receives policy'],
+  ['a capability of the same tier', withDeliveries('{ agents }'), 'deliveries receives agents'],
+  ['the ingest', agentsTake('{ events, depth: () => ingest.depth() }'), 'agents receives ingest'],
   [
     'a constant that hides the call',
     agentsTake('{ events, rules }', '  const rules = { of: (id) => policy.rulesOf(id) }\n'),
-    'agents is handed policy',
+    'agents receives policy',
   ],
   [
     'names taken out of a capability above',
     agentsTake('{ events, rulesOf }', '  const { rulesOf } = policy\n'),
-    'agents is handed policy',
+    'agents receives policy',
   ],
   [
     'what compose registers below',
     { 'server/src/compose.ts': COMPOSE.replace('events.forget(agents.kept())', 'events.on((tx) => policy.hear(tx))') },
-    'events is handed policy',
+    'events receives policy',
   ],
   [
     'a second need of the same pair, without a port',
@@ -82,7 +82,7 @@ it.each([
         'agents.latest(tx) }, names: () => agents.names() })',
       ),
     },
-    'events is handed agents, which is not below it (names)',
+    'events receives agents, which is not below it (names)',
   ],
   [
     'a port that nothing binds',

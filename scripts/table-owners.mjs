@@ -13,7 +13,7 @@ const CHANGES = [
   /\btruncate\s+(?:table\s+)?(?:only\s+)?([a-z_]+)\s*(?:[,;`]|cascade|restart)/gi,
   /\bcopy\s+([a-z_]+)\s*(?:\([^)]*\))?\s+from\b/gi,
 ]
-/** Features declare columns with sealed secrets, and the platform writes the columns on behalf of the feature. */
+/** Capabilities declare columns with sealed secrets, and the platform writes the columns on their behalf. */
 const SEALED = /\btable: '([a-z_]+)', key: '/g
 /** A statement with a variable table name hides the owner. Only the platform may contain such helpers. */
 const HIDDEN = /\b(?:insert\s+into|update|delete\s+from|merge\s+into|truncate)\s+\$\{/i

@@ -50,7 +50,7 @@ it.each([
   expect(said).toContain('features/policy (features/policy/server/second.store.ts)')
 })
 
-it('reports a feature that declares a sealed column of another feature', () => {
+it('reports a capability that declares a sealed column of another one', () => {
   write('features/deliveries/server/mail/index.ts', "const c = { table: 'hosts', key: 't.id', column: 'box' }")
   expect(check().said).toContain('features/deliveries')
 })

@@ -25,7 +25,7 @@ const isWord = (value: unknown, max: number): value is string =>
   typeof value === 'string' && value.length <= max && /^[!-~]+$/.test(value)
 
 const rotationsOf = (value: unknown): CommandKeyRotation[] => {
-  // Stryker disable next-line ArrayDeclaration: A string is no rotation of the key in force, so it is skipped.
+  // Stryker disable next-line ArrayDeclaration: A string is not a rotation of the key in force, so it is skipped.
   if (!Array.isArray(value)) return []
   return value.filter((item): item is CommandKeyRotation => {
     const { number, oldKey, newKey, createdAt, signature } = (item ?? {}) as Fields

@@ -287,7 +287,7 @@ describe('commands', () => {
     expect(started).toEqual(['c1', 'c2'])
   })
 
-  it('run beside a pending one that cannot be read', async () => {
+  it('run although a pending one cannot be read', async () => {
     const pending = [{ payload: '{', signature: '' }]
     const { commands, executed, reports, idle } = setUp({ memory: { agentId: 'a', counter: 1, recent: [], pending } })
     commands.receive([command(2)])

@@ -69,7 +69,7 @@ export const createMemoryRegistry = (): MemoryRegistry => {
     return tree.get(fold(key))?.values ?? new Map()
   }
 
-  /** Returns the value that a read shows: the stored one, unless the registry lies about it. */
+  /** Returns what a read sees: the stored value, unless a test replaced it. */
   function shown(key: RegistryKey, name: string, stored: RegistryValue | undefined): RegistryValue | undefined {
     if (lies.size === 0) return stored
     const place = fold(`${key}\\${name}`)

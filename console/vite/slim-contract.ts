@@ -8,7 +8,7 @@ const definitionId = `\0${definitionName}`
 const fromRoot = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 const permissions = fromRoot('platform/contract/permissions.ts')
 const eventText = fromRoot('features/events/contract/event-text.ts')
-/** Functions over definitions of lists, with their files. */
+/** Functions that take the definition of a list, with their files. */
 const functionsOfLists: Readonly<Record<string, string>> = {
   columnsOf: fromRoot('platform/contract/list.ts'),
   filtersOf: fromRoot('platform/contract/list.ts'),
@@ -33,7 +33,7 @@ const isList = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && 'row' in value && 'filters' in value && 'table' in value
 /** A table needs the types, labels and forms of its columns; the rest of a definition is 30 % of its size. */
 const notOfTables = /^(description|required|file|pattern|m(ax|in)(Length|Items|imum)?)$/
-/** A column or filter can have one of these names. Then its value is a schema. */
+/** A column or filter can also have such a name. Its value is then a schema. */
 const isSchema = (value: unknown): boolean => typeof value === 'object' && value !== null && 'type' in value
 const ofTable = (key: string, value: unknown) => (notOfTables.test(key) && !isSchema(value) ? undefined : value)
 const withoutSchema = (key: string, value: unknown) => (key === 'schema' ? undefined : value)
@@ -64,7 +64,7 @@ export const slimContract = (): Plugin => ({
     if (source.startsWith(definitionName)) return { id: `\0${source}`, moduleSideEffects: false }
     return [configItems, auditActions].includes(source) ? { id: source, moduleSideEffects: false } : null
   },
-  /** Imports definitions of lists on their own: they are loaded with their pages, not with the first page. */
+  /** Gives each definition of a list its own module, so that it loads with its page and not with the first page. */
   async transform(code) {
     if (!code.includes(contractName)) return null
     const contract: Record<string, unknown> = await import('@portcullis/contract')

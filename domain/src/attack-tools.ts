@@ -59,7 +59,7 @@ export const createAttackTools = (
   const compile = (row: AttackToolRow): Tool => ({
     row,
     when: compileTest(row.when),
-    // Stryker disable next-line ArrayDeclaration: A string asks for nothing, so it gives no support.
+    // Stryker disable next-line ArrayDeclaration: A string has no conditions, so it supports nothing.
     support: (row.support ?? []).map(compileTest),
   })
   const byId = createRowIndex(rows, compile)

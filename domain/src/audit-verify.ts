@@ -123,7 +123,7 @@ const readCheckpoints = (bytes: Bytes, keys: CheckpointKeys) => {
         yield found
       }
       due++
-      // Stryker disable next-line StringLiteral: A line without text is the first fault itself.
+      // Stryker disable next-line StringLiteral: A line without text is already the first fault.
       previous = checkpointHash(text ?? '')
     }
   }

@@ -69,7 +69,7 @@ export const marksOf = (subject: Subject): Mark[] => {
   const isOut = keyboards.some((i) => i.endpoints.some((e) => e.address < 0x80 && (e.attributes & 3) === INTERRUPT))
   if (isOut) add(1, 'its keyboard has an output endpoint')
   if (isOut && (report.speedMbps ?? 0) >= HIGH_SPEED) add(2, 'it does so at high speed, as Linux gadgets do')
-  // Stryker disable next-line MethodExpression: There is one.
+  // Stryker disable next-line MethodExpression: The list has one element.
   if (hid.length === 1 && !hid.some(isBootKeyboard)) add(1, 'its only HID interface is not a boot keyboard')
   if (parsed.deviceClass === 0xef) add(1, 'it is a composite device with grouped interfaces')
   if (interfaces.some((i) => i.class === 0x02 && i.subclass === 2)) add(1, 'it combines a keyboard and a serial port')

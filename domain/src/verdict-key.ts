@@ -43,7 +43,7 @@ export const verdictInputs = (
   const { serial = '', speedMbps = 0, removable = 'unknown', reportDescriptors = [] } = evaluatedReport(report)
   const active = activeConfiguration(parsed, report)
   return {
-    // Stryker disable next-line ConditionalExpression: Without configurations, the first one is undefined as well.
+    // Stryker disable next-line ConditionalExpression: Without configurations, the first one is also undefined.
     ...(active === parsed.configurations[0] || active === undefined ? {} : { configurationValue: active.value }),
     speed: speedMbps,
     removable,

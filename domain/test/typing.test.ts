@@ -191,7 +191,7 @@ describe('a keyboard built like a development board', () => {
     expect(at(12, 0x0110, 8, 100)?.level).toBe('suspected')
   })
 
-  it('is not evaluated by truncated descriptors', () => {
+  it('is not suspected because of truncated descriptors', () => {
     const subject = subjectOf(sure)
     expect(marksOf(subject)).not.toEqual([])
     expect(marksOf({ ...subject, parsed: { ...subject.parsed, isComplete: false } })).toEqual([])

@@ -10,7 +10,7 @@ export interface AppErrorOptions {
   cause?: unknown
 }
 
-/** The error that features throw on purpose. Its code selects status and texts from the contract's table. */
+/** The error that capabilities throw on purpose. Its code selects status and texts from the contract's table. */
 export class AppError extends Error {
   readonly code: ErrorCode
   readonly errors: readonly FieldError[]

@@ -33,7 +33,7 @@ const signInFrom = (address: string, userName: string): string => {
 /** Returns an address from which people signed in before the attack. */
 const knownAddress = (i: number): string => `203.0.113.${i % 20}`
 
-/** Wrong sign-ins of each attack, each repeated over one connection after the other, and the address of a correct one. */
+/** Wrong sign-ins of each attack, sent repeatedly on one connection after another, and the address of the correct sign-ins. */
 const phases = [
   {
     name: 'from one address',

@@ -16,11 +16,11 @@ interface Made {
   /** All values, or why they are safe. */
   are: readonly string[] | string
   flags?: string
-  /** Longest text that it is run on. Its time may grow faster than the text, which is measured at this length. */
+  /** Longest input. The time may grow faster than the input, so it is measured at this length. */
   longest?: number
 }
 
-/** Expressions that are made at run time. */
+/** Expressions that are built at run time. */
 const made: readonly Made[] = [
   {
     file: 'features/knowledge/server/patterns.ts',
@@ -50,8 +50,8 @@ const made: readonly Made[] = [
 const attackLength = 100_000
 
 /**
- * Returns whether a match takes a bounded number of steps from each start, so the time is linear: every repeat is limited,
- * except one at the end, which nothing follows that could fail. recheck evaluates high limits by a sample, as if they had none.
+ * Returns true if a match takes a bounded number of steps from each start, so the time is linear. Every repetition is bounded,
+ * except one at the end, after which nothing can fail. recheck samples high bounds as if they were unbounded.
  */
 const isBounded = (source: string): boolean => {
   const plain = source.replace(/\\./g, 'x').replace(/\[[^\]]*\]/g, 'x')

@@ -13,7 +13,7 @@ import { startLoaded } from './loaded-fleet.ts'
 /** One address may have 512 connections without a credential. */
 const addresses = 32
 const perSecond = 1_000
-/** If no connection is answered for so long, none will be. */
+/** If no connection is answered within this time, none will be. */
 const quietMs = 3_000
 /** Maximum memory of one idle connection, in kB of the server's resident memory. */
 const mostKb = 15
@@ -23,7 +23,7 @@ const wakeHello = (token: string): string =>
 
 const plain = 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n'
 
-/** Opens `count` connections and waits until all are answered, or none any more. */
+/** Opens `count` connections and waits until all are answered or no further answers arrive. */
 const openAll = async (server: { url: string; ca: string | undefined }, count: number, heads: readonly string[]) => {
   const { url, ca } = server
   const opened = startAttackers({ does: 'hold', url, ca, count, addresses, perSecond, heads, reads: 'all' })
@@ -52,7 +52,7 @@ interface Kind {
   what: string
   count: number
   isTls: boolean
-  /** Wake sockets of hosts; otherwise connections that are kept alive. */
+  /** True: wake sockets of hosts. False: keep-alive connections. */
   isWake: boolean
 }
 

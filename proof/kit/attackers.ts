@@ -1,4 +1,4 @@
-/** Attackers in processes of their own, so that they do not delay the measurement. The parent sends each process one order. */
+/** Attackers in separate processes, so that they do not delay the measurement. The parent sends each process one order. */
 import { fork } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -9,7 +9,7 @@ import { connect as connectTls, createSecureContext } from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import { agentPaths } from '@portcullis/contract/agent-protocol'
 
-/** Opens connections and keeps them. */
+/** Opens connections and keeps them open. */
 export interface HoldOrder {
   does: 'hold'
   url: string
@@ -31,7 +31,7 @@ export interface HoldOrder {
   againMs?: number
 }
 
-/** Sends each request over and over, each time on a new connection. */
+/** Sends each request repeatedly, each time on a new connection. */
 interface SendOrder {
   does: 'send'
   url: string
@@ -212,7 +212,7 @@ export const startAttackers = (order: Order) => {
       latest[index] = counts as Counts
     })
   return {
-    /** Resolves when every process attacks. */
+    /** Resolves when every process has started its attack. */
     started: Promise.all(children.map((child) => once(child, 'message'))),
     /** Returns the counts of about the last quarter of a second. */
     counts: (): Counts => sumOf(latest),

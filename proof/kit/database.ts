@@ -21,8 +21,8 @@ process.once('exit', () => {
 })
 
 /**
- * Creates a directory that the database may enter, until the end of the process. If this process is root, the database runs
- * as another user.
+ * Creates a directory that the database can access. It exists until the process ends. If this process is root, the database
+ * runs as another user.
  */
 export const temporaryFolder = (name: string): string => {
   const folder = mkdtempSync(join(tmpdir(), `portcullis-${name}-`))

@@ -75,7 +75,7 @@ export const startFaultTest = async ({
   let leave = (): void => {}
   const stop = async (): Promise<void> => {
     leave()
-    // A paused database ends no server.
+    // A server cannot end while its database is paused.
     signalPostgres(clusterDir, 'SIGCONT')
     await server?.end()
     transport?.close()

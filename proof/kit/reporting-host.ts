@@ -85,7 +85,7 @@ export const enrolReportingHosts = (
 export const acknowledgedBy = (fleet: readonly ReportingHost[]): number =>
   fleet.reduce((sum, { reported }) => sum + reported.acknowledged.length, 0)
 
-/** Returns the number of requests so far that got no answer, or not the right one. */
+/** Returns the number of requests so far that got no answer or a wrong one. */
 export const failedOf = (fleet: readonly ReportingHost[]): number =>
   fleet.reduce((sum, { reported }) => sum + reported.resent + reported.refused.length, 0)
 

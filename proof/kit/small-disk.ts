@@ -42,7 +42,6 @@ export const mountSmallDisk = (folder: string, megabytes: number) => {
       rmSync(path, { recursive: true })
       symlinkSync(there, path)
     },
-    /** Fills the disk. */
     fill: (): void => {
       const file = openSync(ballast, 'a')
       try {

@@ -88,7 +88,7 @@ export const startWorkingFleet = async ({ root, hosts, consoles, interval, env =
       return [...found].reduce((sum, [, n]) => sum + Number(n), 0)
     }
     simulator = await startSimulator(server, hosts, { wake: hosts, interval, offline: 0 })
-    // Accounts of their own, because the sessions and connections of an account are limited.
+    // Separate accounts, because the sessions and connections of an account are limited.
     const person = { password: adminPassword, userProfile: 30, mustChangePassword: false }
     for (const userName of ['reader', 'attacker'])
       await server.call('/prime/webui/admin/adduser', { ...person, userName }, admin)

@@ -21,7 +21,7 @@ const page = `select a.host as "hostIdentifier", a.address as "localIpAddress", 
   from agents a join agent_rows r on r.agent_id = a.agent_id join agent_heartbeats h on h.agent_id = a.agent_id
   order by r.severity desc, r.host, r.agent_id limit 50`
 
-/** Cached for one second, as by the product. */
+/** Cached for one second, as in the product. */
 let counted = { at: Number.NEGATIVE_INFINITY, n: Promise.resolve(0) }
 const count = (): Promise<number> => {
   if (performance.now() - counted.at >= maxAgeMs) {

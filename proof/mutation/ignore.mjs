@@ -28,7 +28,7 @@ const emptyCatches = {
   },
 }
 
-/** Plugins of Stryker, as its `declareValuePlugin` returns it. */
+/** Plugins of Stryker, in the form that its `declareValuePlugin` returns. */
 export const strykerPlugins = [
   { kind: 'Ignore', name: 'log-lines', value: logLines },
   { kind: 'Ignore', name: 'empty-catches', value: emptyCatches },

@@ -5,7 +5,7 @@ import { groups } from './groups.mjs'
 const fromRoot = (path) => new URL(`../../${path}`, import.meta.url)
 const data = fromRoot('docs/proof/mutation.json')
 
-/** Removes what survived from Stryker's report of a group. A new test of code that runs on import does not make Stryker test it again. */
+/** Removes the survivors from Stryker's report of a group. Otherwise, Stryker ignores new tests of code that runs on import. */
 export const forgetSurvivors = (name) => {
   const path = fromRoot(`build/mutation/${name}.json`)
   const report = JSON.parse(readFileSync(path, 'utf8'))

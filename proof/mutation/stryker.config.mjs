@@ -15,7 +15,7 @@ export default {
   // Outside the checkout, where other commands would find every test twice.
   tempDirName: join(tmpdir(), 'portcullis-mutation'),
   coverageAnalysis: 'perTest',
-  // A second runner makes the first one miss time limits, which then count as detected.
+  // Two runners slow each other down: mutants then miss time limits and count as detected.
   concurrency: 1,
   timeoutMS: 20_000,
   thresholds: { high: 100, low: 90, break: 90 },

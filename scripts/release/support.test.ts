@@ -80,7 +80,7 @@ describe('the support dates', () => {
     ['of Debian', debian, '2028-08-09', ''],
     ['of an old Debian', debian, '2028-08-10', 'Debian 13 has had no security support since 2028-08-09'],
     ['of another kind', { name: 'pg', version: '8.0.0' }, '2099-01-01', ''],
-  ])('evaluate a component %s', (_what, component, day, message) => {
+  ])('check the security support of a component %s', (_what, component, day, message) => {
     expect(faultsOf([component], day, dates).join()).toEqual(message === '' ? '' : expect.stringContaining(message))
   })
 

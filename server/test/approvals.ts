@@ -3,7 +3,7 @@ import type { TestApp } from './app.ts'
 
 type Api = Pick<ReturnType<TestApp['as']>, 'get' | 'post'>
 
-/** Switches the second approver off permanently, for tests of other features. */
+/** Switches the second approver off permanently, for tests of other capabilities. */
 export const liftGate = (t: Pick<TestApp, 'db'>) =>
   t.db.execute(sql`update approval_gate set is_latched = false, lifted_until = timestamptz '2100-01-01'`)
 

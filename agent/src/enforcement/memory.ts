@@ -16,7 +16,7 @@ export interface BlockedDevice {
 
 /** A device that worked recently. The agent compares a replug within minutes with it. */
 export interface RecentDevice {
-  /** Place, fingerprint without revision and serial number (`IdentifiedDevice.key`). */
+  /** Port, fingerprint without revision, and serial number (`IdentifiedDevice.key`). */
   key: string
   /** `devnum` of the attachment. The same attachment keeps working, whatever its age. */
   instance: string

@@ -137,7 +137,7 @@ export interface Gate {
 
 /** A device without its attachment. */
 export interface KnownDevice {
-  /** Port and identity without the firmware revision (`IdentifiedDevice.key`). */
+  /** Port, fingerprint without revision, and serial number (`IdentifiedDevice.key`). */
   key: string
   device: PolicyDevice
 }

@@ -25,7 +25,7 @@ import type { ComponentType } from 'react'
 
 declare module '@tanstack/react-router' {
   interface StaticDataRouteOption {
-    /** Loads the module of the page, its only export, on the first visit. Absent: the address leads to another one. */
+    /** Loads the module of the page on the first visit. The page is its only export. Absent: the route redirects. */
     page?: () => Page
   }
 }
@@ -89,7 +89,7 @@ const devicesAlias = createRoute({
     throw redirect({ to: '/peripherals', replace: true })
   },
 })
-/** The earlier address of the alerts, which sent messages link to. */
+/** The earlier address of the alerts. Messages link to it, because the previous release has no `/alerts`. */
 const noticesAlias = createRoute({
   getParentRoute: () => inside,
   path: '/notices',

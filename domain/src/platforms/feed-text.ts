@@ -1,6 +1,6 @@
 import type { TreeObject } from './tree.ts'
 
-/** `Enumerator\ID\instance` at the end of a line with a label, which Windows writes in its language. Each repeat is limited. */
+/** `Enumerator\ID\instance` at the end of a labelled line. Windows translates the label. Every repetition is bounded. */
 const DEVICE = /^[^\r\n:]{0,80}:[ \t]{0,8}([A-Z0-9_]{2,20}\\[^\s\\]{1,200}\\[^\s\\][^\r\n\\]{0,199})$/im
 const SETUP_CLASS = /\{[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\}/i
 const IDS = /^[ \t]*(USB\\[\x21-\x5b\x5d-\x7e]{1,190})[ \t]*$/gm

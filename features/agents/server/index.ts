@@ -35,7 +35,7 @@ export type { AgentSession } from './session-token.ts'
 
 export type AgentsApi = ReturnType<typeof agentsFeature>
 
-/** Creates the agents capability: their list and detail, enrolment, sessions, removal, and the writes of the ingest. */
+/** Creates the agents capability: list and details of hosts, enrolment, sessions, removal, and the writes of the ingest. */
 export const agentsFeature = (app: HttpApp, context: AgentsContext & { agentBuildDir: string }) => {
   const { db, keys, agentBuildDir: buildDir, reach } = context
   const store = createAgentsStore(db)

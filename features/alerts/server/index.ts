@@ -27,7 +27,6 @@ import { createWatchers } from './watchers.ts'
 
 export type NotificationsApi = ReturnType<typeof notificationsFeature>
 
-/** Columns of this capability that hold sealed texts. */
 export const notificationsSealed: readonly SealedColumn[] = [
   { table: 'notification_groups', key: 't.group_id::text', column: 'webhook_secret', context: webhookContext },
 ]

@@ -56,7 +56,7 @@ const objectsOf = (limit: string): string => `(select coalesce(json_agg(json_bui
     'kind', o.kind, 'id', o.id, 'name', o.name, 'exists', audit_object_exists(o.kind, o.id, o.name))), '[]')
   from (select * from audit_objects(j.record) ${limit}) o)`
 
-/** Returns the SQL for a member of a record, whose text is an `audit_json` in `j`. */
+/** Returns the SQL for a member of a record as text. `j.record` is its `audit_json`. */
 const member = (key: string): string => `coalesce(j.record->>'${key}', '')`
 /** The columns of both lists. */
 const shown = {
@@ -161,7 +161,7 @@ const auditPeople: SqlFragment = sql`
   select p.actor from p where p.actor is not null limit 1000`
 
 export const createAuditRead = ({ db, exportDb }: Pick<Context, 'db' | 'exportDb'>) => ({
-  /** Returns the oldest matching records from a start, otherwise the newest. Newest first in both cases. */
+  /** Returns the oldest matching records after a given start, or the newest without a start. Both are sorted newest first. */
   follow: async ({ FromAuditTrailId, ...query }: QueryOf<typeof getAudits>): Promise<JsonText | JsonStream> => {
     const { PageSize: limit = paging.defaultSize, FromDate } = query
     const order = raw(FromAuditTrailId === undefined && FromDate === undefined ? 'desc' : 'asc')

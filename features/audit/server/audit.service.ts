@@ -42,7 +42,7 @@ export interface AuditEntry extends AuditFacts {
   outcome?: 'success' | 'failure'
 }
 
-/** The audit trail, as other features use it. */
+/** The audit trail, as other capabilities use it. */
 export interface Audit {
   /** Records a change in its own transaction. Call it last: the head of the chain stays locked until COMMIT. */
   write(tx: Tx, actor: Actor, entry: AuditEntry): Promise<void>

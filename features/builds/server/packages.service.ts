@@ -56,7 +56,7 @@ export const createPackagesService = (
   releaseKey: ReleaseKeySource | null,
 ) => {
   const { db, clock, config, audit, agents, changeRequests } = context
-  /** Executables and running uploads. */
+  /** Holds executables and running uploads. */
   const folder = join(config.dataDir, 'packages')
   const cache = createPackageCache(db, folder)
   const key = releaseKey === null ? null : trustedKey(releaseKey)

@@ -16,7 +16,6 @@ import { gateSignIn } from './sign-in-settings.ts'
 export { NeedsApprover } from './change-requests.service.ts'
 export { memberLines } from './shown-change.ts'
 
-/** Sealed secrets in the tables of this capability. */
 export const changeRequestsSealed: readonly SealedColumn[] = [
   { table: 'change_requests', key: 't.request_id::text', column: 'sealed', context: requestContext },
 ]

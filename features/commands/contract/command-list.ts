@@ -1,4 +1,3 @@
-/** The list of commands. */
 import { enumFilter, textFilter, timeFilter } from '@portcullis/platform/contract/filters.ts'
 import { list } from '@portcullis/platform/contract/list.ts'
 import { closed, listQuery, nullable, operation, page, utcTime } from '@portcullis/platform/contract/operation.ts'

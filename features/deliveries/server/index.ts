@@ -23,7 +23,7 @@ export type { OutputPlan, WebhookTarget } from './groups.ts'
 export { deviceOf, namesOf } from './siem-event.ts'
 export type DeliveriesApi = ReturnType<typeof deliveriesFeature>
 
-/** A stopping server waits so long for receivers. What it leased is then sent when the leases end. */
+/** How long a stopping server waits for receivers. Another server sends the rest when the leases expire. */
 const stopMs = 5_000
 
 /** Wires the outbox of messages and the event streams for people, webhooks and SIEMs. */
@@ -90,7 +90,7 @@ export const deliveriesFeature = (app: HttpApp, context: DeliveriesContext & { m
     source,
     /** Sends everything that is due. */
     deliver,
-    /** Ends the current messages and batches, so that no lease delays the next server. */
+    /** Finishes the current messages and batches, so that no lease delays the next server. */
     close: async (): Promise<void> => {
       stop.abort()
       await Promise.race([Promise.allSettled(running), sleep(stopMs, undefined, { ref: false })])

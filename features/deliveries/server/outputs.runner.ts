@@ -37,7 +37,7 @@ export const createOutputs = (
   /** The sender that messages name. */
   source: () => SiemSource,
   changed: () => Promise<void>,
-  /** Aborted when the server stops: the current batch is the last one. */
+  /** Aborted when the server stops. The current batch is then the last one. */
   stopping: AbortSignal,
 ) => {
   const store = createOutputsStore()

@@ -29,7 +29,7 @@ export const createSender = (
   groups: () => DeliveryGroups,
   /** Hints consoles to reload. */
   changed: () => Promise<void>,
-  /** Aborted when the server stops: leased messages are the last ones. */
+  /** Aborted when the server stops. The sender then leases no further messages. */
   stopping: AbortSignal,
 ) => {
   const store = createDeliveriesStore()

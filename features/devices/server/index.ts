@@ -17,7 +17,7 @@ export { isEscapedSql, modelsList, peripheralsList, serialKeySql } from './perip
 export type { CounterDelta, KernelReport, PeripheralWrite, StoredPeripheral } from './peripherals.store.ts'
 export type PeripheralsApi = ReturnType<typeof peripheralsFeature>
 
-/** Creates the peripherals capability: lists, verdicts, and the writes of the ingest. */
+/** Creates the devices capability: lists, verdicts, and the writes of the ingest. */
 export const peripheralsFeature = (app: HttpApp, context: DevicesContext & { decisions: DecisionsPort }) => {
   const store = createPeripheralsStore(context.db)
   const accepted = createAccepted(context)

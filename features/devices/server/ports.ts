@@ -1,6 +1,6 @@
 import type { Tx } from '@portcullis/platform/server/db/db.ts'
 
-/** The functions that peripherals need from the policy, a higher capability. */
+/** The functions that devices need from the policy, a higher capability. */
 export interface DecisionsPort {
   /**
    * Recalculates decisions and verdicts of these hosts, because verdicts on their devices changed. Runs in the

@@ -6,8 +6,8 @@ const end = '(?=:|$)'
 
 /**
  * Patterns of the fixed texts, and their readable forms. JavaScript and PostgreSQL interpret them in the same way. `\N` is
- * group N. The names of a device come first, as in the rest of the console. The time grows with the square of a text, which
- * has at most 2,000 characters: three texts of a device of up to 255 each, and a note.
+ * group N. The names of a device come first, as in the rest of the console. The time grows with the square of the length,
+ * which is at most 2,000 characters: three texts of a device with up to 255 each, and a note.
  */
 export const eventTextForms: readonly (readonly [pattern: string, form: string])[] = [
   [String.raw`${start} SN (.*?)  \(\)${end}`, String.raw`\1Device \2:\3, serial number \4`],

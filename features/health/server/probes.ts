@@ -33,7 +33,7 @@ export interface Follower {
 const above = (value: number, warning: number, error: number): HealthStatus =>
   value > error ? 'Error' : value > warning ? 'Warning' : 'OK'
 
-/** Evaluates the replication. Null: the database has no standby and waits for none. */
+/** Evaluates the replication. Null: the database neither has a standby nor waits for one. */
 export const evaluateReplication = ({
   synchronous,
   standbys,

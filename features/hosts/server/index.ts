@@ -4,7 +4,7 @@ import type { ActionsApi } from './bulk/index.ts'
 import type { HostsContext } from './context.ts'
 import { createHostDetail } from './host-detail.ts'
 
-/** Creates the host page from all features that know the host, and its removal by a person. */
+/** Creates the host page from all capabilities that know the host, and its removal by a person. */
 export const hostsFeature = (app: HttpApp, context: HostsContext & { actions: ActionsApi }): void => {
   const detail = createHostDetail(context)
   app.register(getAgent, ({ params }) => detail(params.agentId))

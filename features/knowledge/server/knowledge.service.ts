@@ -27,7 +27,7 @@ type Files = KnowledgePayload['files']
 /** Stored files of a set: its own and inherited ones, each with its original version. */
 type StoredFiles = Partial<Record<KnowledgeFileName, { version: string; content: unknown }>>
 
-/** Kind of the job that evaluates all devices by the knowledge in force; the peripherals capability handles it. */
+/** Kind of the job that evaluates all devices by the knowledge in force. The devices capability handles it. */
 export const evaluationJob = 'knowledge'
 
 interface SetChange {

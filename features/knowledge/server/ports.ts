@@ -1,7 +1,7 @@
 import type { KnowledgeEffect, KnowledgeStatus } from '@portcullis/contract'
 import type { Knowledge } from '@portcullis/domain'
 
-/** The functions that knowledge needs from peripherals, a higher capability. */
+/** The functions that knowledge needs from devices, a higher capability. */
 export interface EvaluationPort {
   /** Computes what other knowledge would change for attached devices. Reads for seconds, outside a transaction. */
   effectOf(knowledge: Knowledge): Promise<Omit<KnowledgeEffect, 'version' | 'computedAt'>>

@@ -37,7 +37,6 @@ const ApprovalModel = closed({
   ),
 })
 
-/** The list of devices that wait for an approval, by model. */
 export const approvalList = list({
   title: 'Device approvals',
   row: ApprovalModel,

@@ -20,7 +20,7 @@ export const quarantinesList = listSpec(quarantineList, {
     system: 'q.system',
     state: 'q.state',
     isActive: "(q.state not in ('cleared', 'dismissed'))",
-    // All of it, or addresses that the system does not see at the host.
+    // Either the whole quarantine waits, or only the addresses that the system does not see at the host.
     awaitsApproval:
       "(q.state = 'waiting' or (q.unconfirmed <> '{}' and q.state not in ('clearing', 'cleared', 'dismissed')))",
     uuid: 'q.agent_id',

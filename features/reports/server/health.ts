@@ -19,7 +19,7 @@ export const reportsHealth = async (
       status: 'Error',
       description: `${overdue.name} was due ${overdue.nextRunAt}, but no server ran it. Check the server log.`,
     }
-  // Runs that lack only a mail which waits for the mail server: the part "mail" reports them.
+  // The subsystem "mail" reports runs whose only problem is a mail that waits for the mail server.
   const runIds = schedules.flatMap(({ lastRun }) => lastRun?.id ?? [])
   const waiting = (await mail.isFailing()) ? await createReportsRead(db).waitingForMail(runIds) : new Set<string>()
   const failing = schedules.flatMap(({ name, problem, lastRun }) => {

@@ -34,7 +34,7 @@ export { certificatesOf } from './settings.rules.ts'
 export { type GivenItems, type GroupValues, settingsTopic } from './settings.service.ts'
 export type { Thresholds } from './thresholds.ts'
 
-/** Sealed secrets in the tables of this capability. The key of a version has the item's name after its number. */
+/** The key of a version has the item's name after its number. */
 export const settingsSealed: readonly SealedColumn[] = [
   { table: 'config_items', key: 't.name', column: 'sealed', context: itemContext },
   {

@@ -49,7 +49,7 @@ export interface SignInGate {
 /** Returns further information for the approver of a change, or an empty string. */
 export type SignInNote = (change: SignInChange) => Promise<string>
 
-/** Groups that features must validate. They cannot be changed without a validator. */
+/** Groups that capabilities must validate. They cannot be changed without a validator. */
 const validatedGroups: readonly ConfigGroupName[] = [
   'smtp',
   'ldap',
@@ -150,7 +150,7 @@ export const createSettings = ({ db, clock, bus, audit, envelope }: SettingsCont
     const names = Object.keys(configGroups[group].items)
     const changed = names.filter((name) => textOf(before, name) !== textOf(after, name))
     if (changed.length === 0) return
-    // A validator may read files and other hosts, which its answer reveals.
+    // A validator may read files and contact other hosts. Its answer reveals what it found.
     if (changed.some((name) => needsFresh(name, textOf(before, name), textOf(after, name))))
       assertFresh(actor, clock.now())
     const check = validators.get(group)

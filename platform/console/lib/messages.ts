@@ -37,7 +37,7 @@ type Format<S extends string> = <V extends Values<S>>(
   values: V,
 ) => [V[keyof Values<S> & keyof V]] extends [string | number] ? string : ReactNode
 
-/** The texts of a feature: strings, or functions of the values in their messages. */
+/** The texts of a part of the console: strings, or functions of the values in their messages. */
 export type Messages<T extends Record<string, string>> = {
   readonly [K in keyof T]: [Pairs<T[K]>] extends [never] ? string : Format<T[K]>
 }
@@ -73,7 +73,7 @@ const keyed = (values: Record<string, unknown>): Record<string, unknown> =>
 export const translated = (text: string): string => (isPseudo ? pseudoText(text) : text)
 
 /**
- * Declares the texts of a feature as ICU messages. TypeScript reads the values that a message needs from its text:
+ * Declares the texts of a part of the console as ICU messages. TypeScript reads the values that a message needs from its text:
  * `{count, plural, one {# host} other {# hosts}}` takes a number, `{name}` a string, a number or an element, and
  * `<link>text</link>` a function. Branches of a plural or select contain no arguments other than `#`.
  */
@@ -85,7 +85,7 @@ export const messages = <const T extends Record<string, string>>(texts: T): Mess
     ]),
   ) as Messages<T>
 
-/** Returns a function that declares texts in addition to `shared` ones. A text replaces a shared one of its name. */
+/** Returns a function that declares texts in addition to `shared` ones. A text replaces the shared one with the same name. */
 export const extendMessages =
   <W extends object>(shared: W) =>
   <const T extends Record<string, string>>(texts: T): Omit<W, keyof T> & Messages<T> => ({

@@ -9,7 +9,7 @@ type Inputs<O> =
     ? [input?: Omit<CallInput<O>, 'signal'> & Options<O>]
     : [input: Omit<CallInput<O>, 'signal'> & Options<O>]
 
-/** Reads an operation of the contract. `queryKey` names the data, so that a change can have it read again. */
+/** Reads an operation of the contract. Changes invalidate the data by its `queryKey`. */
 export const useRead = <O extends AnyOperation>(
   queryKey: QueryKey,
   operation: O,

@@ -5,7 +5,7 @@ import { Icon } from './icons.tsx'
 import { strings } from './strings.ts'
 
 export interface MoreMenuProps {
-  /** Name of the menu, if it is not More. */
+  /** Name of the menu. Default: More. */
   label?: string
   /** Returns the request of this view or action as a shell command. */
   curl?: () => string

@@ -8,7 +8,7 @@ import { strings } from './strings.ts'
 import { isOpening } from './table/opening.ts'
 
 type Head = string | { title: string; align: 'right' }
-/** Returns the head of a column that is aligned to the right. */
+/** Returns the header of a right-aligned column. */
 export const right = (title: string) => ({ title, align: 'right' }) as const
 const titleOf = (cell: Head): string => (typeof cell === 'string' ? cell : cell.title)
 

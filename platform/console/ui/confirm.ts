@@ -12,7 +12,7 @@ export interface Confirmation {
   kind: (values: { count: number }) => string
   /** The effect, and whether it can be undone. */
   consequence: string
-  /** Label of the button; default: the title. */
+  /** Label of the button. Default: the title. */
   action?: string
   /** Says which blocked devices work again. */
   worksAgain?: { severity: Severity; text: string } | null
@@ -20,9 +20,9 @@ export interface Confirmation {
   reasonFor?: string
   /** Receives the reason; empty if none was requested. */
   run: (reason: string) => Promise<unknown>
-  /** Message after the change. */
+  /** Message after success. */
   done?: string
-  /** Reads what the change made outdated, before the dialog closes. */
+  /** Reads outdated data again before the dialog closes. */
   reread?: () => Promise<unknown>
 }
 

@@ -52,7 +52,7 @@ export interface HttpApp {
   readonly operations: readonly AnyOperation[]
   /** Makes `seal` fail while a required registration of another capability is missing. */
   needs(what: string, isThere: () => boolean): void
-  /** Returns 405 for unsupported methods on every known path. Call it after all features have registered. */
+  /** Returns 405 for unsupported methods on every known path. Call it after all capabilities have registered. */
   seal(): void
   /** From now on, closes each connection after its response, so that a load balancer moves its clients. */
   drain(): void

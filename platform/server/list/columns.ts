@@ -92,7 +92,7 @@ export const oneOf = (conditions: Readonly<Record<string, string>>): Filter => {
   }
 }
 
-/** Filters by any value of a comma list. The values are texts of our own source. */
+/** Filters by any value of a comma-separated list. `values` must be constants of the source code. */
 export const isAnyOf = (expression: string, values: readonly string[]): Filter =>
   oneOf(Object.fromEntries(values.map((value) => [value, `${expression} = '${value}'`])))
 

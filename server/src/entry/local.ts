@@ -1,4 +1,4 @@
-/** What commands on the machine of the server share: its configuration, its database, and how they fail. */
+/** Configuration, database and failures of commands that run on the server's machine. */
 import { existsSync } from 'node:fs'
 import { type Config, loadConfig } from '@portcullis/platform/server/config.ts'
 import { connectionOf } from '@portcullis/platform/server/db/connection.ts'

@@ -78,7 +78,7 @@ const whenStopped: Readonly<Record<string, Command>> = {
   },
 }
 
-/** The server can keep running: the command is like a second replica. */
+/** The server can keep running, because these commands work like a second replica. */
 const whileRunning: typeof whenStopped = {
   'lift-suspension': async ({ accounts }, { user }) =>
     `Account ${(await accounts.liftSuspension(user)).userName} is no longer suspended.\n`,

@@ -28,7 +28,6 @@ export interface AlertGridProps {
 const lineHeight = 52
 const phoneLineHeight = 92
 
-/** Scrolls the lines of alerts. */
 const useScroll = (lines: readonly Line[]) => {
   const scroller = useRef<HTMLDivElement>(null)
   const isPhone = useMediaQuery('(max-width: 700px)') ?? false

@@ -10,7 +10,6 @@ export { layOut, type MailContent, subjectLine } from './mail.text.ts'
 export { MailError, type SmtpMail } from './smtp.ts'
 export type MailApi = ReturnType<typeof mailFeature>
 
-/** Columns of this capability that hold sealed texts. */
 export const mailSealed: readonly SealedColumn[] = [
   { table: 'mails', key: 't.mail_id::text', column: 'sealed', context: mailContext },
 ]

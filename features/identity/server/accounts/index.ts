@@ -31,7 +31,6 @@ import { createSigninService } from './signin.service.ts'
 import { createSuspensionService } from './suspension.service.ts'
 import { createTokenExpiry } from './token-expiry.service.ts'
 
-/** Sealed secrets in the tables of this capability. */
 export const accountsSealed: readonly SealedColumn[] = [
   { table: 'account_totp', key: 't.account_id::text', column: 'sealed', context: totpContext },
 ]
@@ -101,7 +100,7 @@ export const accountsFeature = async (
     /** Returns whether the first start has committed, as seen by this connection. */
     hasAccounts: async (q: Queryable): Promise<boolean> => !(await createAccountsStore(q).isEmpty()),
     ensureFirstAdministrator: createFirstAdministrator(context),
-    /** Creates a link for a new password, on the command line. */
+    /** Creates a link to set a password, for the command line. */
     resetPassword: createLockOutExit(context, links, mfa),
     liftSuspension: suspension.liftOnServer,
     resetSecondFactor: secondFactor.resetOnServer,

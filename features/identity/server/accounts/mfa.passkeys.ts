@@ -5,7 +5,7 @@ import type { AccountRow } from './accounts.store.ts'
 import type { AccountsContext } from './context.ts'
 import { createMfaStore, type PasskeyRow } from './mfa.store.ts'
 
-/** Loaded when used: it is 290 files, a fifth of all that a server or a command would open at its start. */
+/** Loaded on first use: its 290 files are a fifth of all files that a server or a command would open at its start. */
 const webauthn = () => import('@simplewebauthn/server')
 
 /** Passkeys by WebAuthn: requests to browsers, and checks of what they answer. */

@@ -72,7 +72,7 @@ const readableEventSql = (cell: string): string =>
   eventTextForms.reduce((text, [pattern, form]) => `regexp_replace(${text}, ${quoted(pattern)}, ${quoted(form)})`, cell)
 
 /**
- * Returns SQL that formats a cell like `readableText`. `cell` is an expression from our own source.
+ * Returns SQL that formats a cell like `readableText`. `cell` must be an expression of the source code.
  */
 export const readableSql = ({ form, labels }: CellFormat, cell: string): string => {
   switch (form) {

@@ -12,7 +12,6 @@ const severities: Readonly<Record<State, Severity | null>> = {
   cancelled: 'neutral',
 }
 
-/** The state of a command. */
 export const CommandState = ({ state }: { state: State }) => {
   const word = translated(commandStateLabels[state])
   const severity = severities[state]

@@ -18,7 +18,7 @@ export interface SaveBarProps {
   discard: () => void
 }
 
-/** The foot of a form on a page: status, menu, Discard and Save. It stays in sight while the form scrolls. */
+/** The footer of a form on a page: status, menu, Discard and Save. It stays visible while the form scrolls. */
 export const SaveBar = ({ status, before, menu, formId, busy, isDirty, isStored = false, discard }: SaveBarProps) => (
   <StickyFoot justify="end" wrap>
     {before}

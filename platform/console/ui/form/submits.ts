@@ -1,6 +1,6 @@
 import type { FormEvent } from 'react'
 
-/** Returns the handler of a form that runs a change in place of the browser's request. */
+/** Returns a submit handler that calls `run` instead of sending the browser's request. */
 export const submits = (run: () => unknown) => (event: FormEvent) => {
   event.preventDefault()
   run()

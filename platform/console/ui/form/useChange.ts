@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { isStoredRequest } from '../../lib/problem.ts'
 
-/** Runs a change and holds its state. After success it stays busy if the form `closes`. */
+/** Runs a change and holds its state. After success, it stays busy if the form `closes`. */
 export const useChange = ({ closes = true } = {}) => {
   const [busy, setBusy] = useState(false)
   const [failure, setFailure] = useState<unknown>(null)

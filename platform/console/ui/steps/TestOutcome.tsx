@@ -9,14 +9,14 @@ export interface TestOutcomeProps {
   busy: boolean
   result: ConfigTested | null
   failure: unknown
-  /** Says that the failure is shown at fields; null if it is not. */
+  /** Text if fields show the failure; otherwise null. */
   atFields: string | null
   gap: number
   /** Returns a message with the labels of the form. */
   shown?: (message: string) => string
 }
 
-/** The progress and the result of a test of entered values. */
+/** Shows the progress and the result of a test of entered values. */
 export const TestOutcome = ({ busy, result, failure, atFields, gap, shown = (text) => text }: TestOutcomeProps) => (
   <Stack aria-live="polite" gap={gap}>
     {busy ? <StepList steps={[{ key: 'run', words: strings.testing, state: 'running' }]} /> : null}

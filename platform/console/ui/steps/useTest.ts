@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
 
-/** Runs a test and holds its state. Another test or the end of the page stops it. */
+/** Runs a test and holds its state. Another test, or leaving the page, stops it. */
 export const useTest = <Result>() => {
   const [result, setResult] = useState<Result | null>(null)
   const [failure, setFailure] = useState<unknown>(null)

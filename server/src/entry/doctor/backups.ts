@@ -6,7 +6,7 @@ const dayMs = 86_400_000
 const lateMs = dayMs / 24
 const oldDays = 7
 
-/** Evaluates the age of the newest backup and the schedule. A server that is stopped may be late. */
+/** Checks the age of the newest backup and the schedule. A stopped server may be late. */
 export const backups = (facts: BackupFacts | null, now: number, isRunning: boolean): Finding[] => {
   const name = 'backups'
   if (facts === null) return []
