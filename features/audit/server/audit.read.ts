@@ -16,7 +16,7 @@ import type { Context } from '@portcullis/platform/server/context.ts'
 import { raw, type SqlFragment, sql } from '@portcullis/platform/server/db/sql.ts'
 import { JsonStream, JsonText } from '@portcullis/platform/server/http/answer.ts'
 import { largePage } from '@portcullis/platform/server/http/heavy-work.ts'
-import { contains, type Filter, fold, isTime, likePattern, oneOf } from '@portcullis/platform/server/list/columns.ts'
+import { contains, type Filter, fold, isTime, oneOf } from '@portcullis/platform/server/list/columns.ts'
 import { compileList } from '@portcullis/platform/server/list/compile.ts'
 import { type ListSql, listSpec, selectOf } from '@portcullis/platform/server/list/spec.ts'
 import { streamArray } from '@portcullis/platform/server/list/stream.ts'
@@ -37,6 +37,11 @@ const concerns =
   (_field, text) =>
     sql`i.terms @@ (${quotedTerm(`i:${kind}:${fold(text).slice(0, 256)}`)}::text::tsquery || audit_query(${`n:${kind}:`}::text, ${text}::text))`
 
+const atLeast =
+  (severity: string): Filter =>
+  (field, text) =>
+    sql`${raw(severity)} <= ${requireSeverity(field, text)}::smallint`
+
 /** The filters of the trail, over `audit_index i`. Those on terms share one scan of the index. */
 const indexFilters = {
   person: (_field, text) => sql`lower(i.actor) = ${fold(text)}::text`,
@@ -48,7 +53,7 @@ const indexFilters = {
   account: concerns('account'),
   time: isTime('i.created_at'),
   outcome: oneOf({ success: 'not i.is_failure', failure: 'i.is_failure' }),
-  minimumSeverity: (field, text) => sql`i.severity <= ${requireSeverity(field, text)}::smallint`,
+  minimumSeverity: atLeast('i.severity'),
 } satisfies ListSql<typeof auditList>['filters']
 const hasWords = (text: string): SqlFragment => sql`i.terms @@ audit_query(''::text, ${text}::text)`
 
@@ -68,23 +73,19 @@ const shown = {
   sourceIp: member('sourceIp'),
   outcome: member('outcome'),
 }
-const keys = {
-  auditTrailID: { select: 'r.audit_id', sort: 'i.audit_id' },
-  creationTime: { select: member('creationTime'), sort: 'i.created_at' },
-}
+const keysBy = (source: 'i' | 'r') => ({
+  auditTrailID: { select: 'r.audit_id', sort: `${source}.audit_id` },
+  creationTime: { select: member('creationTime'), sort: `${source}.created_at` },
+})
 const line = {
-  ...keys,
+  ...keysBy('i'),
   ...shown,
   variant: member('variant'),
   count: "(j.record->>'count')::bigint",
   hosts: "(j.record->>'hosts')::bigint",
   reason: member('reason'),
 }
-/** Source of both lists. Every record is in the index. */
 const trail = {
-  from: 'audit_index i',
-  id: 'i.audit_id',
-  ties: ['i.audit_id'],
   search: hasWords,
   total: sql`select h.n from ordered_head h where h.stream = 'audit'`,
   rowJoins: 'join audit_records r on r.audit_id = ids.id cross join lateral audit_json(r.record) j(record)',
@@ -94,38 +95,42 @@ const trail = {
 export const recordsList = listSpec(auditList, {
   ...trail,
   name: 'audit-records',
+  from: 'audit_index i',
+  id: 'i.audit_id',
+  ties: ['i.audit_id'],
   columns: { ...line, objects: objectsOf('limit 3') },
   filters: indexFilters,
 })
 
-const inRecord = (key: 'entity' | 'sourceIp') => ({
-  select: shown[key],
-  sort: `audit_json(s.record)->>'${key}'`,
-  sortJoin: 'join audit_records s on s.audit_id = i.audit_id',
-})
-
-/** The trail for exports and SIEM connectors. */
+/**
+ * The trail for exports and SIEM connectors. They read the records, because nothing proves that the index is complete.
+ * PostgreSQL leaves out the join if no filter or sort needs the index.
+ */
 export const recordsFileList = listSpec(auditFileList, {
   ...trail,
   name: 'audit',
+  from: 'audit_records r left join audit_index i on i.audit_id = r.audit_id',
+  id: 'r.audit_id',
+  ties: ['r.audit_id'],
   columns: {
-    ...keys,
-    userName: { select: shown.userName, sort: 'lower(i.actor)' },
-    action: { select: shown.action, sort: 'i.action' },
-    severity: { select: shown.severity, sort: 'i.severity' },
-    severityString: { select: shown.severityString, sort: 'i.severity' },
-    entity: inRecord('entity'),
+    ...keysBy('r'),
+    userName: { select: shown.userName, sort: 'lower(r.actor)' },
+    action: { select: shown.action, sort: 'r.action' },
+    severity: 'r.severity',
+    severityString: { select: shown.severityString, sort: 'r.severity' },
+    entity: { select: shown.entity, sort: "audit_json(r.record)->>'entity'" },
     details: member('details'),
-    sourceIp: inRecord('sourceIp'),
+    sourceIp: { select: shown.sourceIp, sort: "audit_json(r.record)->>'sourceIp'" },
     outcome: { select: shown.outcome, sort: 'not i.is_failure' },
   },
   filters: {
     ...indexFilters,
-    FromDate: (field, text) => sql`i.created_at >= ${requireTime(field, text).from.toISOString()}::timestamptz`,
-    userName: contains('lower(i.actor)'),
-    action: contains('lower(i.action)'),
-    entity: (_field, text) => sql`i.audit_id in (
-      select s.audit_id from audit_records s where lower(audit_json(s.record)->>'entity') like ${likePattern(text)}::text)`,
+    time: isTime('r.created_at'),
+    minimumSeverity: atLeast('r.severity'),
+    FromDate: (field, text) => sql`r.created_at >= ${requireTime(field, text).from.toISOString()}::timestamptz`,
+    userName: contains('lower(r.actor)'),
+    action: contains('lower(r.action)'),
+    entity: contains("lower(audit_json(r.record)->>'entity')"),
   },
   defaultSort: [{ key: 'auditTrailID', descending: true }],
 })
@@ -167,9 +172,9 @@ export const createAuditRead = ({ db, exportDb }: Pick<Context, 'db' | 'exportDb
     const order = raw(FromAuditTrailId === undefined && FromDate === undefined ? 'desc' : 'asc')
     const rows = sql`
       with ids as (
-        select i.audit_id as id from audit_index i
-        where i.audit_id >= ${FromAuditTrailId ?? 0}::bigint and ${compileList(recordsFileList, query).where}
-        order by i.audit_id ${order} limit ${limit}::bigint)
+        select r.audit_id as id from ${raw(recordsFileList.from)}
+        where r.audit_id >= ${FromAuditTrailId ?? 0}::bigint and ${compileList(recordsFileList, query).where}
+        order by r.audit_id ${order} limit ${limit}::bigint)
       select row_to_json(t)::text as row from (
         select ${raw(recordsFileList.rowSelect)} from ids ${raw(recordsFileList.rowJoins)} order by ids.id desc) t`
     if (limit > largePage) return new JsonStream(streamArray(exportDb, rows, surroundings))

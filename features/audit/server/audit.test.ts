@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AuditRecord } from '@portcullis/contract'
+import { mustExist } from '@portcullis/domain'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { pageOf } from '@portcullis/server/test/builders.ts'
@@ -161,5 +162,25 @@ describe('the audit trail', () => {
     expect((await audits('&MinimumSeverity=Debug')).length).toBe((await rows()).length)
     expect(await audits('&FromDate=2031-05-05')).toEqual([])
     expect((await audits('&FromDate=2031-05-04')).length).toBe((await rows()).length)
+  })
+
+  it('reaches connectors and exports completely, even if somebody removes records from the index of searches', async () => {
+    await change('to be hidden')
+    const hidden = mustExist((await audits())[0], 'the newest record').auditTrailID
+    await t.server.db.withClient((client) =>
+      client.query(
+        `alter table audit_index disable trigger user; delete from audit_index where audit_id = ${hidden}; alter table audit_index enable trigger user`,
+      ),
+    )
+    for (const query of ['', `&FromAuditTrailId=${hidden}`, '&FromDate=2031-05-04', '&MinimumSeverity=Debug'])
+      expect((await audits(query)).map((a) => a.auditTrailID)).toContain(hidden)
+    for (const range of [{}, { filter: { time: '2031-05-04..' } }, { sortBy: 'outcome_asc' }]) {
+      const file = await (await t.admin()).post('/prime/webui/reports/export', {
+        list: 'audit',
+        format: 'csv',
+        ...range,
+      })
+      expect(file.body).toContain('to be hidden')
+    }
   })
 })

@@ -50,7 +50,7 @@ export const exportLists = {
     fixed: { isKnownAttackTool: 'true' },
   }),
   events: list('events', { spec: eventsList, plan: 'walk', csvPath: exportEventsCsv.path, time: 'e.created_at' }),
-  audit: list('audit', { spec: recordsFileList, plan: 'walk', time: 'i.created_at' }),
+  audit: list('audit', { spec: recordsFileList, plan: 'walk', time: 'r.created_at' }),
   rules: list('rules', { spec: rulesFileList, plan: 'join', time: 'r.changed_at' }),
   violations: list('violations', { spec: violationsList, plan: 'join', time: 'v.last_seen' }),
   connections: list('connections', { spec: connectionsList, plan: 'join', csvPath: exportAgentlessCsv.path }),
