@@ -8,7 +8,7 @@ import { ROOT } from './bootstrap/say.mjs'
 const COMPOSE = `import { accountsFeature } from '@portcullis/features/identity/server/accounts/index.ts'
 import { agentsFeature } from '@portcullis/features/agents/server/index.ts'
 import { eventsFeature } from '@portcullis/features/events/server/index.ts'
-import { createIngest } from '@portcullis/features/ingest/server/index.ts'
+import { ingestFeature } from '@portcullis/features/ingest/server/index.ts'
 import { policyFeature } from '@portcullis/features/policy/server/index.ts'
 import { createHttpApp } from '@portcullis/platform/server/http/http-app.ts'
 
@@ -18,7 +18,7 @@ export const compose = async (options) => {
   const agents = agentsFeature(app, { events, clock: options.clock })
   const accounts = await accountsFeature(app, { events })
   const policy = policyFeature(app, { agents, nameOf: (agents) => agents.name })
-  const ingest = createIngest({ agents, policy })
+  const ingest = ingestFeature(app, { agents, policy })
   events.forget(agents.kept())
   return { ingest, accounts, policy }
 }

@@ -129,7 +129,7 @@ import { enrolAgent } from './builders.ts'
 it('has the filter, the event with its alert, and the operation', async () => {
   const t = await startTestApp({ listen: true })
   const { agentId } = await enrolAgent(t)
-  await t.notifications.run()
+  await t.alerts.run()
   const admin = await t.admin()
   const read = async (path: string) => (await admin.get(\`/prime/webui/\${path}\`)).json()
   expect((await read(\`agents?RecipeId=\${agentId}\`)).data).toHaveLength(1)

@@ -10,7 +10,7 @@ import { ROOT } from '../bootstrap/say.mjs'
 
 const CLOCK = 'Take the clock or the environment'
 const SYSTEM = 'Use the interface in agent/src/platform/platform.ts'
-const LOCKS = 'Add the lock to platform/db/locks.ts'
+const LOCKS = 'Add the lock to platform/server/db/locks.ts'
 
 const REFUSED = [
   ['features/tags/server/tags.service.ts', 'export const at = Date.now()\n', CLOCK],

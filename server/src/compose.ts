@@ -5,33 +5,33 @@ import type { Knowledge } from '@portcullis/domain'
 import { agentlessFeature, agentlessSealed } from '@portcullis/features/agentless/server/index.ts'
 import { addLatestEvents, agentsFeature } from '@portcullis/features/agents/server/index.ts'
 import { licenceFeature } from '@portcullis/features/agents/server/licence/index.ts'
-import { notificationsFeature, notificationsSealed } from '@portcullis/features/alerts/server/index.ts'
+import { alertsFeature, alertsSealed } from '@portcullis/features/alerts/server/index.ts'
 import { assetsFeature } from '@portcullis/features/assets/server/index.ts'
 import { auditCheckpoints, auditFeature } from '@portcullis/features/audit/server/index.ts'
-import { packagesFeature, type ReleaseKeySource } from '@portcullis/features/builds/server/index.ts'
+import { buildsFeature, type ReleaseKeySource } from '@portcullis/features/builds/server/index.ts'
 import { windowsFeature } from '@portcullis/features/builds/server/windows/index.ts'
 import { changeRequestsFeature, changeRequestsSealed } from '@portcullis/features/change-requests/server/index.ts'
 import { commandsFeature } from '@portcullis/features/commands/server/index.ts'
 import { deliveriesFeature } from '@portcullis/features/deliveries/server/index.ts'
 import { mailFeature, mailSealed } from '@portcullis/features/deliveries/server/mail/index.ts'
-import { peripheralsFeature } from '@portcullis/features/devices/server/index.ts'
+import { devicesFeature } from '@portcullis/features/devices/server/index.ts'
 import { insightsFeature } from '@portcullis/features/devices/server/insights/index.ts'
 import { eventsFeature } from '@portcullis/features/events/server/index.ts'
 import { feedsFeature } from '@portcullis/features/feeds/server/index.ts'
 import { healthFeature } from '@portcullis/features/health/server/index.ts'
-import { actionsFeature } from '@portcullis/features/hosts/server/bulk/index.ts'
+import { bulkFeature } from '@portcullis/features/hosts/server/bulk/index.ts'
 import { heldPortsFeature } from '@portcullis/features/hosts/server/held-ports/index.ts'
 import { hostsFeature } from '@portcullis/features/hosts/server/index.ts'
 import { accountsFeature, accountsSealed } from '@portcullis/features/identity/server/accounts/index.ts'
 import { directoryFeature } from '@portcullis/features/identity/server/directory/index.ts'
-import { createIngest } from '@portcullis/features/ingest/server/index.ts'
+import { ingestFeature } from '@portcullis/features/ingest/server/index.ts'
 import { jobsFeature } from '@portcullis/features/jobs/server/index.ts'
 import { knowledgeFeature } from '@portcullis/features/knowledge/server/index.ts'
 import { backupFeature } from '@portcullis/features/operations/server/backup/index.ts'
 import { documentFeature } from '@portcullis/features/operations/server/document/index.ts'
 import { sealingFeature } from '@portcullis/features/operations/server/sealing/index.ts'
 import { policyFeature } from '@portcullis/features/policy/server/index.ts'
-import { nacFeature } from '@portcullis/features/quarantine/server/index.ts'
+import { quarantineFeature } from '@portcullis/features/quarantine/server/index.ts'
 import { exportsFeature } from '@portcullis/features/reports/server/exports/index.ts'
 import { reportsFeature } from '@portcullis/features/reports/server/index.ts'
 import { rolloutsFeature } from '@portcullis/features/rollouts/server/index.ts'
@@ -206,40 +206,39 @@ export const compose = async (options: ComposeOptions) => {
   const directory = directoryFeature(app, { ...tier3, accounts })
   const tier4 = { ...tier3, knowledge, commands, accounts }
 
-  const packages = packagesFeature(app, { ...tier4, releaseKey: options.releaseKey })
+  const builds = buildsFeature(app, { ...tier4, releaseKey: options.releaseKey })
   const windows = windowsFeature(app, tier4)
-  const peripherals = peripheralsFeature(app, {
+  const peripherals = devicesFeature(app, {
     ...tier4,
     decisions: { reassess: (tx, ids) => policy.reassess(tx, ids) },
   })
   const insights = insightsFeature(app, tier4)
-  const tier5 = { ...tier4, packages, windows, peripherals, insights }
+  const tier5 = { ...tier4, builds, windows, peripherals, insights }
 
   const policy = policyFeature(app, tier5)
   const agentless = agentlessFeature(app, {
     ...tier5,
     ownWorkerToken: options.ownWorkerToken ?? null,
   })
-  const nac = nacFeature(app, tier5)
+  const quarantine = quarantineFeature(app, tier5)
   const assets = assetsFeature(app, tier5)
   const tier6 = { ...tier5, policy, agentless }
 
   const heldPorts = heldPortsFeature(app, tier6)
-  const actions = actionsFeature(app, tier6)
-  hostsFeature(app, { ...tier6, actions })
+  const bulk = bulkFeature(app, tier6)
+  hostsFeature(app, { ...tier6, bulk })
   const rollouts = rolloutsFeature(app, tier6)
-  const notifications = notificationsFeature(app, {
+  const alerts = alertsFeature(app, {
     ...tier6,
     health: { overall: () => health.overall() },
   })
-  const tier7 = { ...tier6, heldPorts, notifications }
+  const tier7 = { ...tier6, heldPorts, alerts }
 
-  const ingest = createIngest({
+  const ingest = ingestFeature(app, {
     ...tier7,
     addressOf: createClientAddress(config.trustedProxies),
     maxWaitMs: patience.batchMs,
   })
-  ingest.register(app)
   const tier8 = { ...tier7, ingest }
 
   const feeds = feedsFeature(app, tier8)
@@ -252,7 +251,7 @@ export const compose = async (options: ComposeOptions) => {
       ...agentlessSealed,
       ...mailSealed,
       ...accountsSealed,
-      ...notificationsSealed,
+      ...alertsSealed,
       ...changeRequestsSealed,
     ],
   })
@@ -269,7 +268,7 @@ export const compose = async (options: ComposeOptions) => {
   const health = await healthFeature(app, {
     ...tier8,
     backup,
-    followers: async () => [{ name: 'alerts', behind: await notifications.behind() }],
+    followers: async () => [{ name: 'alerts', behind: await alerts.behind() }],
     isSetUp: async () => (await Promise.all([db, exportDb].map(accounts.hasAccounts))).every(Boolean),
     probes: {
       'job queue': jobs.health,
@@ -278,8 +277,8 @@ export const compose = async (options: ComposeOptions) => {
       deliveries: deliveries.health,
       licence: licence.health,
       LDAP: directory.health,
-      ISE: nac.health('ise'),
-      CACT: nac.health('cact'),
+      ISE: quarantine.health('ise'),
+      CACT: quarantine.health('cact'),
       'asset stream': assets.health,
       reports: reports.health,
       audit: checkpoints.health,
@@ -308,8 +307,8 @@ export const compose = async (options: ComposeOptions) => {
     [1_000, 'disconnected host detection', ingest.sweep],
     [5_000, 'agentless polls', agentless.maintain],
     [5_000, 'feed upkeep', feeds.maintain],
-    [2_000, 'quarantine updates', nac.run],
-    [5_000, 'quarantine detection', nac.watch],
+    [2_000, 'quarantine updates', quarantine.run],
+    [5_000, 'quarantine detection', quarantine.watch],
     [120_000, 'nonce upkeep', agents.forgetNonces],
     [2_000, 'rule expiry', policy.endOver],
     [1_000, 'decision updates', policy.drain],
@@ -320,15 +319,15 @@ export const compose = async (options: ComposeOptions) => {
     [3_600_000, 'command upkeep', commands.forget],
     [600_000, 'command key retirement', async () => keys.command.forgetRetired(clock.now())],
     [5_000, 'rollouts', rollouts.advance],
-    [60_000, 'expired build removal', packages.discardExpired],
+    [60_000, 'expired build removal', builds.discardExpired],
     [250, 'asset sequencing', assets.sequence],
     [1_000, 'asset publishing', assets.publishSoon],
     [3_600_000, 'asset upkeep', assets.maintain],
-    [1_000, 'alerts', notifications.run],
-    [60_000, 'disconnected host alerts', notifications.watch.silence],
-    [60_000, 'uncommon device alerts', notifications.watch.uncommon],
-    [60_000, 'allowlist violation alerts', notifications.watch.violations],
-    [3_600_000, 'alert upkeep', () => notifications.forget(keptDays())],
+    [1_000, 'alerts', alerts.run],
+    [60_000, 'disconnected host alerts', alerts.watch.silence],
+    [60_000, 'uncommon device alerts', alerts.watch.uncommon],
+    [60_000, 'allowlist violation alerts', alerts.watch.violations],
+    [3_600_000, 'alert upkeep', () => alerts.forget(keptDays())],
     [2_000, 'deliveries', deliveries.deliver],
     [3_600_000, 'delivery upkeep', deliveries.forget],
     [60_000, 'event summaries', events.summarise],
@@ -349,7 +348,7 @@ export const compose = async (options: ComposeOptions) => {
     checkpoints,
     events,
     mail,
-    notifications,
+    alerts,
     deliveries,
     licence,
     accounts,
@@ -359,11 +358,11 @@ export const compose = async (options: ComposeOptions) => {
     ingest,
     jobs,
     commands,
-    packages,
+    builds,
     rollouts,
     agentless,
     feeds,
-    nac,
+    quarantine,
     assets,
     health,
     backup,

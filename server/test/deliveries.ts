@@ -10,7 +10,7 @@ export const startSender = async () => {
   const get = async (path: string) => (await (await t.admin()).get(`${notificationsBase}/${path}`)).json()
   /** Runs the timers once. */
   const tick = async (): Promise<void> => {
-    await t.notifications.run()
+    await t.alerts.run()
     await t.deliveries.deliver()
   }
   return {

@@ -82,14 +82,14 @@ export const startNac = async (
         reason: 'looks bad',
         ...more,
       }),
-    run: () => t.server.nac.run(),
+    run: () => t.server.quarantine.run(),
     /** Runs the timers of this period: probes every 5 s, then the pending steps. */
     pass: async (milliseconds: number): Promise<void> => {
       for (let left = milliseconds; left > 0; left -= 5_000) {
         t.clock.advance(Math.min(left, 5_000))
-        await t.server.nac.watch()
+        await t.server.quarantine.watch()
       }
-      await t.server.nac.run()
+      await t.server.quarantine.run()
     },
     close: async (): Promise<void> => {
       await t.close()

@@ -30,7 +30,7 @@ const linksOf = async (agent: TestAgent) => ((await agent.detail()) as AgentDeta
 const removeHost = async ({ agentId }: TestAgent) =>
   (await t.admin()).post('/prime/webui/agents/deleteAgents', [agentId])
 const alertsOf = async ({ agentId }: TestAgent): Promise<unknown[]> => {
-  await t.notifications.run()
+  await t.alerts.run()
   const query = `kind=duplicate&entityId=${agentId}`
   return (await (await t.admin()).get(`/prime/webui/systemNotification/riskNotifications?${query}`)).json()
 }

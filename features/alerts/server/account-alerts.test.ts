@@ -17,7 +17,7 @@ describe('alerts about deleted accounts', () => {
     for (const userName of names) {
       const deleted = await admin.post('/prime/webui/admin/deleteUsers', [userName])
       expect(deleted.statusCode, deleted.body).toBe(200)
-      await t.notifications.run()
+      await t.alerts.run()
     }
     const alerts: RiskNotification[] = (
       await admin.get('/prime/webui/systemNotification/riskNotifications?kind=accountDisabled')

@@ -13,10 +13,10 @@ afterAll(() => t.close())
 
 /** Lets all watchers see the state twice, as far apart as a finding must last, and returns the alerts. */
 const alerts = async (): Promise<RiskNotification[]> => {
-  await t.notifications.watch.violations()
+  await t.alerts.watch.violations()
   t.clock.advance(91_000)
-  await t.notifications.watch.violations()
-  await t.notifications.run()
+  await t.alerts.watch.violations()
+  await t.alerts.run()
   return (await (await t.admin()).get(`${base}/systemNotification/riskNotifications`)).json()
 }
 const armed = { enforcement: { mode: 'Armed' as const, policyVersion: 7, reason: '' } }
@@ -68,7 +68,7 @@ describe('a host in monitoring mode', () => {
     const other = () => storageStick({ portPath: '1-1', serial: 'S2', product: 'Other stick' })
     await agent.plug(other())
     await agent.checkIn(armed)
-    await t.notifications.watch.violations()
+    await t.alerts.watch.violations()
     t.clock.advance(30_000)
     await agent.change({ ...other(), ...blocked })
     const kinds = (await alerts()).filter(({ hosts }) => hosts.some(({ uuid }) => uuid === agent.agentId))

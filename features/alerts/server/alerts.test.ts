@@ -22,7 +22,7 @@ const risk = async (api: Api, query = ''): Promise<RiskNotification[]> => {
   return answer.json()
 }
 const counts = async (api: Api): Promise<AlertCounts> => (await api.get(base)).json()
-const run = () => t.notifications.run()
+const run = () => t.alerts.run()
 
 describe('risk alerts', () => {
   it('are created from events, and aggregate and count repetitions', async () => {
@@ -283,7 +283,7 @@ describe('risk alerts', () => {
     expect((await counts(await t.admin())).total).toBe(4_000)
     await append(t, ...some, deviceEvent('attackTool', { agentId: randomUUID() }))
     await run()
-    expect(await t.notifications.behind()).toBe(0)
+    expect(await t.alerts.behind()).toBe(0)
     expect((await risk(await t.admin(), '?kind=attackTool')).length).toBe(1)
   }, 60_000)
 
@@ -409,7 +409,7 @@ describe('risk alerts', () => {
     try {
       for (let i = 0; i < 20; i++) {
         await append(t, ...Array.from({ length: 50 }, () => deviceEvent('blocked')))
-        await Promise.all([t.notifications.run(), other.notifications.run()])
+        await Promise.all([t.alerts.run(), other.alerts.run()])
       }
       await run()
       expect((await risk(await t.admin())).map(({ count }) => count)).toEqual([1_000])

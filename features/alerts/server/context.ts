@@ -3,7 +3,7 @@ import type { AgentsApi } from '#features/agents/server/index.ts'
 import type { Audit } from '#features/audit/server/index.ts'
 import type { DeliveriesApi } from '#features/deliveries/server/index.ts'
 import type { MailApi } from '#features/deliveries/server/mail/index.ts'
-import type { PeripheralsApi } from '#features/devices/server/index.ts'
+import type { DevicesApi } from '#features/devices/server/index.ts'
 import type { InsightsApi } from '#features/devices/server/insights/index.ts'
 import type { EventsApi } from '#features/events/server/index.ts'
 import type { PolicyApi } from '#features/policy/server/index.ts'
@@ -17,7 +17,7 @@ export interface AlertsContext extends Context {
   mail: MailApi
   deliveries: DeliveriesApi
   settings: SettingsApi
-  peripherals: PeripheralsApi
+  peripherals: DevicesApi
   insights: InsightsApi
   policy: PolicyApi
   /** Returns the overall health and its time. */

@@ -11,7 +11,7 @@ beforeEach(async () => {
 })
 afterAll(() => Promise.all(open.map((one) => one.close())))
 
-const run = () => t.notifications.run()
+const run = () => t.alerts.run()
 
 describe('health alerts', () => {
   const health = async () => (await (await t.admin()).get(`${base}/systemHealth`)).json()
@@ -43,7 +43,7 @@ describe('health alerts', () => {
     await admin.post(`${base}/systemHealth/pin`, item.id)
     expect((await health()).items[0].isPinned).toBe(false)
     t.clock.advance(25 * 3_600_000)
-    await t.notifications.forget(90)
+    await t.alerts.forget(90)
     expect((await health()).items).toEqual([])
     await report('mail', 3, 'away again')
     expect((await health()).items).toMatchObject([{ id: item.id, count: 3, isRead: false }])

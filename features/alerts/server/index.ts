@@ -25,14 +25,14 @@ import { createFollower } from './follower.ts'
 import { createGroups, webhookContext } from './groups.service.ts'
 import { createWatchers } from './watchers.ts'
 
-export type NotificationsApi = ReturnType<typeof notificationsFeature>
+export type AlertsApi = ReturnType<typeof alertsFeature>
 
-export const notificationsSealed: readonly SealedColumn[] = [
+export const alertsSealed: readonly SealedColumn[] = [
   { table: 'notification_groups', key: 't.group_id::text', column: 'webhook_secret', context: webhookContext },
 ]
 
 /** Wires the alerts from events, the inbox of each account, and the notification groups. */
-export const notificationsFeature = (app: HttpApp, context: AlertsContext) => {
+export const alertsFeature = (app: HttpApp, context: AlertsContext) => {
   const read = createAlertsRead(context.db)
   const groups = createGroups(context)
   context.deliveries.forGroups(groups)

@@ -14,7 +14,7 @@ afterAll(() => t.close())
 
 const timelineOf = async (kind: string): Promise<AlertTimeline> => {
   const admin = await t.admin()
-  await t.notifications.run()
+  await t.alerts.run()
   const [notice] = (await admin.get(`${base}/riskNotifications?kind=${kind}`)).json()
   return (await admin.get(`${base}/notices/${notice.id}`)).json()
 }

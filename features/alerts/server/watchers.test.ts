@@ -31,33 +31,33 @@ describe('disconnected hosts', () => {
         from agent_rows r where r.agent_id = h.agent_id and r.address = ${`10.0.0.${host}`}`)
     await t.db.execute(sql`update agent_heartbeats set connected = true, last_seen = ${new Date(t.clock.now())}`)
     await seen(t.clock.now() - 71 * hour, 1)
-    await t.notifications.watch.silence()
+    await t.alerts.watch.silence()
     expect(await eventsOf('0x120013')).toBe(0)
     await seen(t.clock.now() - 73 * hour, 1)
-    await t.notifications.watch.silence()
-    await t.notifications.watch.silence()
-    await t.notifications.run()
+    await t.alerts.watch.silence()
+    await t.alerts.watch.silence()
+    await t.alerts.run()
     expect(await eventsOf('0x120013')).toBe(1)
     const [notice] = await notices('agentSilent')
     expect(notice).toMatchObject({ count: 1, description: expect.stringContaining('No check-in for 3 days') })
     await seen(t.clock.now(), 1)
-    await t.notifications.watch.silence()
+    await t.alerts.watch.silence()
     expect(await eventsOf('0x120014')).toBe(1)
     // After a check-in the alert is closed without a person.
-    await t.notifications.run()
+    await t.alerts.run()
     expect(await notices('agentSilent')).toEqual([])
     const story = (await (await t.admin()).get(`/prime/webui/systemNotification/notices/${notice?.id}`)).json()
     expect(story.dismissedBy).toBe('system (heard again)')
     await seen(t.clock.now() - 80 * hour, 1)
-    await t.notifications.watch.silence()
-    await t.notifications.run()
+    await t.alerts.watch.silence()
+    await t.alerts.run()
     expect((await notices('agentSilent')).map(({ id, count }) => [id, count])).toEqual([[notice?.id, 2]])
     // An outage: all hosts at once make one alert with their number.
     await t.db.execute(
       sql`update agent_heartbeats set connected = false, last_seen = ${new Date(t.clock.now() - 80 * hour)}`,
     )
-    await t.notifications.watch.silence()
-    await t.notifications.run()
+    await t.alerts.watch.silence()
+    await t.alerts.run()
     expect(await eventsOf('0x120013')).toBe(1_201)
     const alerts = await notices('agentSilent')
     expect(alerts.map(({ entityType, count, hostsCount }) => [entityType, count, hostsCount])).toEqual([
@@ -121,7 +121,7 @@ describe('findings of the insights', () => {
     rare = [{ ...one, agents: [await host(5), await host(6)] }]
     await watchers().uncommon()
     expect(await eventsOf('0x110013')).toBe(3)
-    await t.notifications.run()
+    await t.alerts.run()
     expect(await notices('uncommon')).toMatchObject([
       {
         count: 3,
@@ -146,14 +146,14 @@ describe('findings of the insights', () => {
     })
     violating = [await one(7, 'A1'), await one(7, 'B2'), await one(8, 'C3')]
     await watchers().violations()
-    await t.notifications.run()
+    await t.alerts.run()
     expect(await notices('whitelistViolation')).toEqual([])
     // One of them was blocked in the meantime.
     t.clock.advance(91_000)
     violating = violating.slice(0, 2)
     await watchers().violations()
     await watchers().violations()
-    await t.notifications.run()
+    await t.alerts.run()
     const hostIdentifier = cleanText((await host(7)).hostIdentifier, 200)
     expect(await notices('whitelistViolation')).toMatchObject([
       {
@@ -181,7 +181,7 @@ describe('findings of the insights', () => {
   })
 
   it('come from the real insights without errors', async () => {
-    await t.notifications.watch.uncommon()
-    await t.notifications.watch.violations()
+    await t.alerts.watch.uncommon()
+    await t.alerts.watch.violations()
   })
 })

@@ -29,7 +29,7 @@ describe('webhook messages of groups', () => {
         t,
         deviceEvent('attackTool', { agentId: '0197a1b2-7c3d-7000-8000-0123456789ab', entity: 'ws-1 (10.1.2.3)' }),
       )
-      await t.notifications.run()
+      await t.alerts.run()
       await t.deliveries.deliver()
       const [test = '', notices = ''] = peer.seen.map(({ body }) => asInGuide(body))
       for (const body of [test, notices]) expect(guide).toContain(`\n${body}\n`)

@@ -6,10 +6,10 @@ import type { ReleaseKeySource } from './release-key.ts'
 
 export type { PublishedBuild } from './packages.service.ts'
 export { loadReleaseKey, type ReleaseKeySource } from './release-key.ts'
-export type PackagesApi = ReturnType<typeof packagesFeature>
+export type BuildsApi = ReturnType<typeof buildsFeature>
 
 /** Creates the published agent builds, which the release key signs and every replica serves. */
-export const packagesFeature = (app: HttpApp, context: BuildsContext & { releaseKey: ReleaseKeySource | null }) => {
+export const buildsFeature = (app: HttpApp, context: BuildsContext & { releaseKey: ReleaseKeySource | null }) => {
   const packages = createPackagesService(context, context.releaseKey)
   registerPackageRoutes(app, context, packages)
   return packages

@@ -96,10 +96,10 @@ describe('with two Administrators, one person alone cannot install a build on a 
     t.clock.advance(24 * hour)
     const late = t.as(await t.signIn(second.userName, second.password))
     expect((await decide(request.id, 'approve', late)).statusCode).toBe(409)
-    await t.packages.discardExpired()
+    await t.builds.discardExpired()
     expect(await list()).toHaveLength(1)
     t.clock.advance(hour)
-    await t.packages.discardExpired()
+    await t.builds.discardExpired()
     expect(await list()).toEqual([])
   })
 

@@ -15,10 +15,10 @@ export { eventDevice } from './event-device.ts'
 export { deviceOf, type EvaluatedDevice, type Fingerprint } from './fingerprint.ts'
 export { isEscapedSql, modelsList, peripheralsList, serialKeySql } from './peripherals.read.ts'
 export type { CounterDelta, KernelReport, PeripheralWrite, StoredPeripheral } from './peripherals.store.ts'
-export type PeripheralsApi = ReturnType<typeof peripheralsFeature>
+export type DevicesApi = ReturnType<typeof devicesFeature>
 
 /** Creates the devices capability: lists, verdicts, and the writes of the ingest. */
-export const peripheralsFeature = (app: HttpApp, context: DevicesContext & { decisions: DecisionsPort }) => {
+export const devicesFeature = (app: HttpApp, context: DevicesContext & { decisions: DecisionsPort }) => {
   const store = createPeripheralsStore(context.db)
   const accepted = createAccepted(context)
   const fingerprints = createFingerprints({ ...context, store, accepted })

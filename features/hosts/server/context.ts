@@ -1,11 +1,11 @@
 import type { Context } from '@portcullis/platform/server/context.ts'
 import type { AgentsApi } from '#features/agents/server/index.ts'
 import type { Audit } from '#features/audit/server/index.ts'
-import type { PackagesApi } from '#features/builds/server/index.ts'
+import type { BuildsApi } from '#features/builds/server/index.ts'
 import type { WindowsApi } from '#features/builds/server/windows/index.ts'
 import type { ChangeRequestsApi } from '#features/change-requests/server/index.ts'
 import type { CommandsApi } from '#features/commands/server/index.ts'
-import type { PeripheralsApi } from '#features/devices/server/index.ts'
+import type { DevicesApi } from '#features/devices/server/index.ts'
 import type { EventsApi } from '#features/events/server/index.ts'
 import type { JobsApi } from '#features/jobs/server/index.ts'
 import type { PolicyApi } from '#features/policy/server/index.ts'
@@ -19,8 +19,8 @@ export interface HostsContext extends Context {
   changeRequests: ChangeRequestsApi
   agents: AgentsApi
   commands: CommandsApi
-  packages: PackagesApi
+  builds: BuildsApi
   windows: WindowsApi
-  peripherals: PeripheralsApi
+  peripherals: DevicesApi
   policy: PolicyApi
 }

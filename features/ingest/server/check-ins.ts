@@ -43,8 +43,8 @@ const withCommands = async (
 }
 
 /**
- * Processes check-ins: heartbeats without changes in batches of hundreds in one statement, the others in transactions of
- * their own.
+ * Processes check-ins in batches: heartbeats without changes, hundreds in one statement, and reports, up to a hundred in
+ * one transaction.
  */
 export const createCheckIns = (context: IngestContext, counted: (checkIns: number) => void) => {
   const { apply } = createReports(context)

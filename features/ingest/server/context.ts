@@ -3,7 +3,7 @@ import type { Context } from '@portcullis/platform/server/context.ts'
 import type { AgentlessApi } from '#features/agentless/server/index.ts'
 import type { AgentsApi } from '#features/agents/server/index.ts'
 import type { CommandsApi } from '#features/commands/server/index.ts'
-import type { PeripheralsApi } from '#features/devices/server/index.ts'
+import type { DevicesApi } from '#features/devices/server/index.ts'
 import type { EventsApi } from '#features/events/server/index.ts'
 import type { HeldPortsApi } from '#features/hosts/server/held-ports/index.ts'
 import type { KnowledgeApi } from '#features/knowledge/server/index.ts'
@@ -14,7 +14,7 @@ export interface IngestContext extends Context {
   events: EventsApi
   agents: AgentsApi
   commands: CommandsApi
-  peripherals: PeripheralsApi
+  peripherals: DevicesApi
   policy: PolicyApi
   agentless: AgentlessApi
   heldPorts: HeldPortsApi

@@ -105,7 +105,7 @@ export const eventsOf = (
       if (levels.indexOf(attackTool) > levels.indexOf(before?.attackTool ?? null)) events.push(event('attackTool'))
       if (vulnerable && before?.vulnerable !== true) events.push(event('vulnerable'))
     }
-    // A held port on an armed host has its own event (features/held-ports).
+    // A held port on an armed host has its own event (features/hosts/server/held-ports).
     if (change.isUnmasked && peripheral.enforced?.held !== true)
       events.push(event('driverMismatch', `${peripheral.driverMismatch}; the host blocks nothing`))
     if (change.isUnknown && peripheral.enforced?.held !== true)

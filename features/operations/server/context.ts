@@ -1,5 +1,5 @@
 import type { Context } from '@portcullis/platform/server/context.ts'
-import type { NotificationsApi } from '#features/alerts/server/index.ts'
+import type { AlertsApi } from '#features/alerts/server/index.ts'
 import type { Audit } from '#features/audit/server/index.ts'
 import type { JobsApi } from '#features/jobs/server/index.ts'
 import type { PolicyApi } from '#features/policy/server/index.ts'
@@ -12,5 +12,5 @@ export interface OperationsContext extends Context {
   settings: SettingsApi
   jobs: JobsApi
   policy: PolicyApi
-  notifications: NotificationsApi
+  alerts: AlertsApi
 }

@@ -61,7 +61,7 @@ describe('an accepted finding', () => {
     const [first, second] = [await armedHost(tool()), await armedHost(tool('1-2'))]
     await allow(first)
     expect(await only(first)).toMatchObject({ decision: 'block', rule: 'attack-tool', attackTool: 'suspected' })
-    await t.server.notifications.run()
+    await t.server.alerts.run()
     const { vid, pid } = await only(first)
     expect(await openAlerts(`${vid}:${pid}`)).toHaveLength(1)
 
@@ -100,7 +100,7 @@ describe('an accepted finding', () => {
     // A host that reports the device later, at a port of another speed, has no finding either, and raises no alert.
     const third = await armedHost(tool('1-7', { speedMbps: 480, bcdUsb: 0x0210, maxPacketSize0: 64 }))
     expect(await only(third)).toMatchObject({ attackTool: '', rule: 'default' })
-    await t.server.notifications.run()
+    await t.server.alerts.run()
     expect(await openAlerts(`${vid}:${pid}`)).toEqual([])
 
     await revokeAll()
@@ -111,7 +111,7 @@ describe('an accepted finding', () => {
       acceptance: null,
     })
     expect((await policyOf(first, ['accepted'])).accepted).toBeUndefined()
-    await t.server.notifications.run()
+    await t.server.alerts.run()
     expect(await openAlerts(`${vid}:${pid}`)).toHaveLength(1)
   })
 

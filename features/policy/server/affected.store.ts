@@ -4,7 +4,7 @@ import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import { unnestOf } from '@portcullis/platform/server/db/ordered.ts'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { createYielder } from '@portcullis/platform/server/yielder.ts'
-import type { PeripheralsApi } from '#features/devices/server/index.ts'
+import type { DevicesApi } from '#features/devices/server/index.ts'
 import { type PolicyStore, type RuleRow, wireRule } from './policy.store.ts'
 import type { IdentityPart } from './seal.ts'
 
@@ -74,7 +74,7 @@ const isWideAllow = (r: RuleRow): boolean =>
   r.effect === 'allow' && !r.is_grant && r.agent_id === null && r.tag_name === null
 
 /** Finds the fingerprints that a rule may decide about, and the hosts whose decisions a rule change may affect. */
-export const createAffected = (store: PolicyStore, fingerprints: PeripheralsApi['fingerprints']) => {
+export const createAffected = (store: PolicyStore, fingerprints: DevicesApi['fingerprints']) => {
   /**
    * Returns the fingerprints with the ids that rules name, in one query. A rule without a vendor id may match any
    * fingerprint.

@@ -3,7 +3,7 @@ import type { AgentsApi } from '#features/agents/server/index.ts'
 import type { Audit } from '#features/audit/server/index.ts'
 import type { ChangeRequestsApi } from '#features/change-requests/server/index.ts'
 import type { CommandsApi } from '#features/commands/server/index.ts'
-import type { PeripheralsApi } from '#features/devices/server/index.ts'
+import type { DevicesApi } from '#features/devices/server/index.ts'
 import type { JobsApi } from '#features/jobs/server/index.ts'
 import type { KnowledgeApi } from '#features/knowledge/server/index.ts'
 import type { SettingsApi } from '#features/settings/server/index.ts'
@@ -18,5 +18,5 @@ export interface PolicyBaseContext extends Context {
   agents: AgentsApi
   knowledge: KnowledgeApi
   commands: CommandsApi
-  peripherals: PeripheralsApi
+  peripherals: DevicesApi
 }

@@ -23,7 +23,7 @@ import { createSystems } from './systems.ts'
 import { createWatch } from './watch.ts'
 
 /** Wires quarantines of hosts by Cisco ISE and Forescout CounterACT. */
-export const nacFeature = (app: HttpApp, context: QuarantineContext) => {
+export const quarantineFeature = (app: HttpApp, context: QuarantineContext) => {
   const { log, bus, settings } = context
   const systems = createSystems(context)
   const quarantines = createQuarantines(context, systems)

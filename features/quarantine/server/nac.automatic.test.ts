@@ -181,9 +181,13 @@ describe('a confirmed attack tool', () => {
       const agents = await Promise.all(Array.from({ length: 5 }, () => plugged()))
       for (let i = 0; i < 8; i++) {
         n.t.clock.advance(5_000)
-        await Promise.all([n.t.server.nac.watch(), replica.server.nac.watch(), n.t.server.nac.watch()])
+        await Promise.all([
+          n.t.server.quarantine.watch(),
+          replica.server.quarantine.watch(),
+          n.t.server.quarantine.watch(),
+        ])
       }
-      await Promise.all([n.run(), replica.server.nac.run()])
+      await Promise.all([n.run(), replica.server.quarantine.run()])
       const rows = (await Promise.all(agents.map(of))).flat()
       expect(rows.map(({ state }) => state).toSorted()).toEqual([
         'verified',

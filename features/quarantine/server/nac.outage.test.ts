@@ -35,7 +35,7 @@ describe('Cisco ISE', () => {
     await n.run()
     expect(n.ise.seen.length).toBe(asked)
     expect((await n.all())[0]?.error).toMatch(/pause for 30 seconds/)
-    expect(await n.t.server.nac.health('ise')()).toMatchObject({ status: 'Error' })
+    expect(await n.t.server.quarantine.health('ise')()).toMatchObject({ status: 'Error' })
 
     n.ise.state.mode = 'ok'
     n.t.clock.advance(301_000)
@@ -107,12 +107,12 @@ describe('a server that crashes between applying and reading back', () => {
     const replica = await startTestApp({ database: n.t.database, clock: n.t.clock, keyDir: n.t.keyDir })
     try {
       // It hangs and keeps its lease, so nobody else takes over.
-      await replica.server.nac.run()
+      await replica.server.quarantine.run()
       n.ise.knobs.hangAfter = null
       const held = await n.quarantineOf(agent)
       expect(['applying', 'applied']).toContain(held.state)
       n.t.clock.advance(61_000)
-      await replica.server.nac.run()
+      await replica.server.quarantine.run()
       expect(await n.quarantineOf(agent)).toMatchObject({ state: 'verified', targets: [mac] })
       expect(appliedTo(mac)).toBe(1)
       await n.run()

@@ -484,7 +484,7 @@ describe('the test of Cisco ISE', () => {
     const of = (name: string) => all.find((one) => one.name === name)
     expect(of('CACT')).toMatchObject({ status: 'Unknown', description: 'Not configured' })
     expect(of('ISE')).toMatchObject({ status: 'OK' })
-    const health = n.t.server.nac.health('ise')
+    const health = n.t.server.quarantine.health('ise')
     n.ise.policies.delete('Quarantine')
     const before = n.ise.seen.length
     n.t.clock.advance(7_000)

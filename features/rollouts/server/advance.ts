@@ -105,7 +105,7 @@ const revertSetting = ({ kind, state, settings: { revertMinutes } }: RolloutRow)
 
 /** Advances rollouts: commands the hosts of a ring, watches it, starts the next one, halts, cancels commands. */
 export const createAdvance = (context: RolloutsContext) => {
-  const { db, clock, log, commands, packages, policy, audit, events, announce, windows } = context
+  const { db, clock, log, commands, builds, policy, audit, events, announce, windows } = context
 
   /** Announces and records a new state; call it last in a transaction. */
   async function announceState(tx: Tx, row: RolloutRow, by: Parameters<typeof audit.write>[1]): Promise<void> {
@@ -195,7 +195,7 @@ export const createAdvance = (context: RolloutsContext) => {
   async function refused(id: string): Promise<Decision | null> {
     const row = await createRolloutsStore(db).one(id)
     for (const build of Object.values(row?.builds ?? {})) {
-      const reason = await packages.refusalOf(build)
+      const reason = await builds.refusalOf(build)
       if (reason !== null) return { do: 'halt', reason }
     }
     return null

@@ -1,6 +1,6 @@
 import type { Context } from '@portcullis/platform/server/context.ts'
 import type { Audit } from '#features/audit/server/index.ts'
-import type { PackagesApi } from '#features/builds/server/index.ts'
+import type { BuildsApi } from '#features/builds/server/index.ts'
 import type { WindowsApi } from '#features/builds/server/windows/index.ts'
 import type { ChangeRequestsApi } from '#features/change-requests/server/index.ts'
 import type { CommandsApi } from '#features/commands/server/index.ts'
@@ -12,7 +12,7 @@ export interface RolloutsContext extends Context {
   events: EventsApi
   changeRequests: ChangeRequestsApi
   commands: CommandsApi
-  packages: PackagesApi
+  builds: BuildsApi
   windows: WindowsApi
   policy: PolicyApi
 }

@@ -95,7 +95,7 @@ const settingsOf = (input: Input): RolloutSettings => ({
 })
 
 export const createRolloutsService = (context: RolloutsContext) => {
-  const { db, exportDb, clock, packages, changeRequests } = context
+  const { db, exportDb, clock, builds, changeRequests } = context
   const read = createRolloutsRead(db)
   const { advance, announceState, startRing, evaluate } = createAdvance(context)
 
@@ -118,10 +118,10 @@ export const createRolloutsService = (context: RolloutsContext) => {
 
   async function buildsFor(input: Input): Promise<Record<string, PublishedBuild>> {
     if (input.kind === 'arm') return {}
-    const found = await Promise.all(packageArchitectures.map((name) => packages.latestPackage(name)))
-    const builds = found.filter((build) => build !== null)
-    if (builds.length === 0) throw new AppError('conflict', { detail: 'No agent package is published.' })
-    return Object.fromEntries(builds.map((build) => [build.architecture, build]))
+    const found = await Promise.all(packageArchitectures.map((name) => builds.latestPackage(name)))
+    const published = found.filter((build) => build !== null)
+    if (published.length === 0) throw new AppError('conflict', { detail: 'No agent package is published.' })
+    return Object.fromEntries(published.map((build) => [build.architecture, build]))
   }
 
   async function rowOf(actor: Actor, input: Input, state: RolloutRow['state']): Promise<RolloutRow> {

@@ -34,7 +34,7 @@ describe('a client generated from the document', () => {
       facts: { hostname: 'lab-7' },
       devices: [plainKeyboard(), rubberDucky({ portPath: '1-2' })],
     })
-    await t.notifications.run()
+    await t.alerts.run()
     writeFileSync(join(dir, 'openapi.json'), await (await fetch(`${t.address}/openapi.json`)).text())
     expect(node(join(modules, 'openapi-typescript', 'bin', 'cli.js'), 'openapi.json', '-o', 'api.d.ts')).toBe('')
 

@@ -12,7 +12,7 @@ import { NeedsApprover } from '#features/change-requests/server/index.ts'
 import type { JobRun } from '#features/jobs/server/index.ts'
 import type { AttachedDevice, Change } from '#features/policy/server/index.ts'
 import type { HostsContext } from '../context.ts'
-import { createActionsRead, type TargetGroup } from './actions.read.ts'
+import { createBulkRead, type TargetGroup } from './bulk.read.ts'
 import { type BulkRelease, refuseUpdate } from './gated.ts'
 import {
   actionTitles,
@@ -106,11 +106,11 @@ export const createBulk = (context: HostsContext) => {
     jobs,
     changeRequests,
     audit,
-    packages: { latestPackage },
+    builds: { latestPackage },
     policy,
     windows,
   } = context
-  const read = createActionsRead(db)
+  const read = createBulkRead(db)
 
   function whereOf({ uuids, filter }: Selection): SqlFragment {
     if ((uuids === undefined) === (filter === undefined)) throw invalid('body', 'must contain either uuids or a filter')

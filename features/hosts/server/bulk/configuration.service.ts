@@ -6,7 +6,7 @@ import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import type { ResolvedAgent } from '#features/agents/server/index.ts'
 import { NeedsApprover } from '#features/change-requests/server/index.ts'
 import type { HostsContext } from '../context.ts'
-import { createActionsRead, type Target } from './actions.read.ts'
+import { createBulkRead, type Target } from './bulk.read.ts'
 import { type Bulk, jobsPerPerson } from './bulk.service.ts'
 import type { ConfigurationChange, ConfigurationItem } from './gated.ts'
 import { commandFor, impossible } from './possible.ts'
@@ -45,7 +45,7 @@ export const createConfiguration = (
   { db, agents, commands, changeRequests, windows, audit, policy }: HostsContext,
   { enqueue }: Bulk,
 ) => {
-  const read = createActionsRead(db)
+  const read = createBulkRead(db)
   function assertPossible(agent: ResolvedAgent, request: Omit<ConfigurationItem, 'uuid'>, i: number): void {
     if (request.mode === null) return
     const able = { ...agent, version: '', architecture: '', release_key: '' }

@@ -8,24 +8,24 @@ import {
 } from '@portcullis/contract'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import type { HostsContext } from '../context.ts'
-import { createActionsRead } from './actions.read.ts'
+import { createBulkRead } from './bulk.read.ts'
 import { createBulk } from './bulk.service.ts'
 import { createConfiguration } from './configuration.service.ts'
 import { registerGated } from './gated.ts'
 import { createOnIds } from './on-ids.service.ts'
 
-export type ActionsApi = ReturnType<typeof actionsFeature>
+export type BulkApi = ReturnType<typeof bulkFeature>
 
 /** Creates orders to one or many hosts: modes, approvals, updates, logs, removal. */
-export const actionsFeature = (app: HttpApp, context: HostsContext) => {
-  const read = createActionsRead(context.db)
+export const bulkFeature = (app: HttpApp, context: HostsContext) => {
+  const read = createBulkRead(context.db)
   const bulk = createBulk(context)
   const configuration = createConfiguration(context, bulk)
   const onIds = createOnIds(context)
   registerGated(context.changeRequests, {
     names: async (tx, uuids) =>
       new Map((await read.targets(tx, read.named(uuids))).map(({ agent_id, host }) => [agent_id, host])),
-    latestPackage: context.packages.latestPackage,
+    latestPackage: context.builds.latestPackage,
     worksAgain: bulk.worksAgain,
     configuration: configuration.carryOut,
     bulk: (tx, actor, { action, uuids, hashtags, devices }) =>

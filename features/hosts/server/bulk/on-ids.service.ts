@@ -4,7 +4,7 @@ import { type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { isId } from '@portcullis/platform/server/ids.ts'
 import type { HostsContext } from '../context.ts'
-import { createActionsRead, type Target } from './actions.read.ts'
+import { createBulkRead, type Target } from './bulk.read.ts'
 import { type BulkRelease, refuseUpdate } from './gated.ts'
 import { architecturesOf, type Build, commandFor, currentAgent, hasNoReleaseKey, impossible } from './possible.ts'
 import { recordOrder } from './record.ts'
@@ -12,8 +12,8 @@ import { recordOrder } from './record.ts'
 const idsOf = (targets: readonly Target[]): string[] => targets.map((target) => target.agent_id)
 
 /** Runs operations on named agents. Unknown ids are reported and do not stop the operation. */
-export const createOnIds = ({ db, commands, changeRequests, audit, packages: { latestPackage } }: HostsContext) => {
-  const read = createActionsRead(db)
+export const createOnIds = ({ db, commands, changeRequests, audit, builds: { latestPackage } }: HostsContext) => {
+  const read = createBulkRead(db)
   /** Runs `work` on the agents that exist. The agents that it returns are accepted. */
   function over(
     uuids: readonly string[],

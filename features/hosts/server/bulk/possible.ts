@@ -7,7 +7,7 @@ import {
 } from '@portcullis/contract'
 import { compareVersions } from '@portcullis/domain'
 import { armOrder, type CommandSpec } from '#features/commands/server/index.ts'
-import type { Target } from './actions.read.ts'
+import type { Target } from './bulk.read.ts'
 
 export type Build = AgentCommandBodies['update']
 

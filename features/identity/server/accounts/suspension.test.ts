@@ -82,7 +82,7 @@ describe('suspension of an account', () => {
         ),
       }),
     )
-    await t.notifications.run()
+    await t.alerts.run()
     const notices = (await reader.api.get('/prime/webui/systemNotification/riskNotifications')).body
     expect(notices).toContain(`Account suspended: ${target.userName}`)
     const account = ((await reader.api.get(`${admin}/all`)).json() as { userName: string }[]).find(

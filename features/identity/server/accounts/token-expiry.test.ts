@@ -80,7 +80,7 @@ describe('expiry of API tokens', () => {
     await (await t.admin()).post(tokens, { name: 'alerting', scopes: ['fleet:read'] })
     const turns = async () => {
       await upkeep()
-      await t.notifications.run()
+      await t.alerts.run()
       const rows = await t.db.query<{ count: number; severity: number; link: string }>(
         sql`select n.count, n.severity, n.link from notices n where n.kind = 'tokenExpiring' and n.title like ${'%alerting of %'}`,
       )

@@ -42,7 +42,7 @@ describe('an account that another person disables, demotes or deletes', () => {
       ].sort(),
     )
     expect(new Set(found.map(({ severity }) => severity))).toEqual(new Set([4]))
-    await t.notifications.run()
+    await t.alerts.run()
     const notices = (await by.api.get('/prime/webui/systemNotification/riskNotifications?PageSize=50')).body
     for (const one of [...managers, ...users]) expect(notices).toContain(`Account disabled or deleted: ${one.userName}`)
   })

@@ -13,14 +13,11 @@ import type { OperationsContext } from '../context.ts'
 type Applied = ResponseOf<typeof applyConfigDocument>
 
 /** Reads, compares and applies the configuration as one document, in one transaction. */
-export const documentFeature = (
-  app: HttpApp,
-  { db, settings, tags, notifications, policy }: OperationsContext,
-): void => {
+export const documentFeature = (app: HttpApp, { db, settings, tags, alerts, policy }: OperationsContext): void => {
   const read = async (): Promise<ConfigDocument> => ({
     settings: await settings.readSet(),
     tags: await tags.names(db),
-    notificationGroups: await notifications.listGroups(),
+    notificationGroups: await alerts.listGroups(),
     rules: await policy.writtenRules(db),
   })
 
@@ -28,14 +25,14 @@ export const documentFeature = (
     const items = given.settings ?? {}
     const groups = given.notificationGroups ?? []
     if (!isDry) await settings.validateAll(actor, items)
-    await notifications.validateGroups(groups)
+    await alerts.validateGroups(groups)
     const wantedTags = given.tags ?? []
     const outcome = await transactionAgain(db, async (tx) => {
       await policy.lock(tx)
       // Every change of one of these locks it first and the head of the audit trail last. The rules write audit records
       // first, so taking these locks after them could deadlock.
       await settings.lock(tx)
-      await notifications.lockGroups(tx)
+      await alerts.lockGroups(tx)
       const known = new Set((await tags.names(tx)).map((name) => name.toLowerCase()))
       await tags.ensureTags(tx, wantedTags)
       const plan = given.rules == null ? null : await policy.planRules(tx, actor, given.rules)
@@ -47,7 +44,7 @@ export const documentFeature = (
           removed: plan?.removed ?? [],
         },
         tags: { added: wantedTags.filter((name) => !known.has(name.trim().toLowerCase())) },
-        notificationGroups: await notifications.changeGroups(tx, actor, groups),
+        notificationGroups: await alerts.changeGroups(tx, actor, groups),
         settings: await settings.applyAll(tx, actor, items, isDry),
       }
       const done = { applied, jobId: rules?.jobId ?? null }

@@ -22,7 +22,7 @@ export interface TargetGroup extends Omit<Target, 'agent_id' | 'host' | 'address
   agents: number
 }
 
-export const createActionsRead = (db: Queryable) => ({
+export const createBulkRead = (db: Queryable) => ({
   named: (agentIds: readonly string[]): SqlFragment => sql`r.agent_id = any(${agentIds}::uuid[])`,
 
   without: (where: SqlFragment, agentIds: readonly string[]): SqlFragment =>
