@@ -1,8 +1,9 @@
 /**
  * Simulates SSH hosts in one process, on every address of 127.0.0.0/8. It accepts every sign-in. The user name
  * selects the host that responds; each has six devices and its own identity.
- * The parent process sends the milliseconds for a response (plus or minus half), or `reads`, which returns how often each
- * host was read.
+ * The parent process sends messages: `hold` delays the responses, `go` releases them, a number sets the milliseconds
+ * for a response (plus or minus half). `count` returns the number of open connections, and `reads` how often each host
+ * was read.
  */
 import { createHash } from 'node:crypto'
 import { hub, plainKeyboard, storageStick, unifyingReceiver1207, webcam, yubiKey } from '@portcullis/domain/testing'
@@ -50,11 +51,18 @@ const answerOf = (name: string): string => {
   return `portcullis 1\nLinux\n${dump(Buffer.from(values))}${blocks}end\n`
 }
 
+let isHolding = false
+let held: (() => void)[] = []
+let open = 0
 let slowMs = 0
 const reads = new Map<string, number>()
 
 const server = new ssh2.Server({ hostKeys: [sshHostKey] }, (client) => {
   let name = ''
+  open++
+  client.on('close', () => {
+    open--
+  })
   client.on('error', () => {})
   client.on('authentication', (context) => {
     name = context.username
@@ -69,7 +77,8 @@ const server = new ssh2.Server({ hostKeys: [sshHostKey] }, (client) => {
         channel.exit(0)
         channel.end()
       }
-      if (slowMs > 0) setTimeout(answer, slowMs * (0.5 + seededRandom('answers of hosts')))
+      if (isHolding) held.push(answer)
+      else if (slowMs > 0) setTimeout(answer, slowMs * (0.5 + seededRandom('answers of hosts')))
       else answer()
     })
   })
@@ -78,7 +87,13 @@ server.listen(0, '0.0.0.0', () => {
   process.stdout.write(`${(server.address() as { port: number }).port}\n`)
 })
 process.on('message', (word) => {
-  if (typeof word === 'number') slowMs = word
-  else process.send?.(Object.fromEntries(reads))
+  if (word === 'count') process.send?.(open)
+  else if (word === 'reads') process.send?.(Object.fromEntries(reads))
+  else if (typeof word === 'number') slowMs = word
+  else isHolding = word === 'hold'
+  if (word === 'go') {
+    for (const answer of held) answer()
+    held = []
+  }
 })
 process.on('disconnect', () => process.exit(0))
