@@ -37,7 +37,7 @@ export const groups = {
     ],
   },
   enforcement: {
-    mutate: ['agent/src/enforcement/{pass,evaluator,recent,holds,truth,defaults}.ts'],
+    mutate: ['agent/src/enforcement/{pass,evaluator,recent,holds,driver-check,defaults}.ts'],
     tests: ['agent/test/{pass,evaluator,recent,held-ports,defaults}.test.ts'],
   },
   spool: {
@@ -77,7 +77,7 @@ export const groups = {
   },
   accounts: {
     mutate: [
-      'features/identity/server/accounts/{access-tokens,accounts.changes,accounts.fresh,accounts.rules}.ts',
+      'features/identity/server/accounts/{access-tokens,accounts.rules,changes,fresh}.ts',
       'features/identity/server/accounts/{signin.limits,suspension.rules,token-expiry.rules}.ts',
     ],
     tests: ['features/identity/server/accounts/accounts.rules.test.ts'],
