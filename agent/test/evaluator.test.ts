@@ -2,7 +2,7 @@ import type { PolicyRule } from '@portcullis/contract/agent-protocol'
 import { createAttackTools, type PolicyDecision } from '@portcullis/domain'
 import { hub, plainKeyboard, rubberDucky, storageStick } from '@portcullis/domain/testing'
 import { describe, expect, it } from 'vitest'
-import { createTruth } from '../src/enforcement/driver-check.ts'
+import { createDriverCheck } from '../src/enforcement/driver-check.ts'
 import { createEvaluator } from '../src/enforcement/evaluator.ts'
 import type { DeviceInterface } from '../src/platform/platform.ts'
 import { rule } from './enforcing.ts'
@@ -113,7 +113,7 @@ describe('the drivers of a device', () => {
       ...{ name: `1-1:1.${number}`, number, configuration: 1, driver: null, hidDrivers: [] },
       isAuthorized: false,
     }))
-    const truth = createTruth({
+    const driverCheck = createDriverCheck({
       interfaces: {
         of: (portPath) => (portPath === '1-1' ? state.map((one) => ({ ...one })) : []),
         open(toOpen, mayGoOn = () => true) {
@@ -129,44 +129,42 @@ describe('the drivers of a device', () => {
       holds: { isAccepted: (_, { bound }) => bound.length > 0 && accepts },
       isForeign: (name, instance) => foreign.includes(`${name}|${instance}`),
     })
-    return { truth, opened, state }
+    return { driverCheck, opened, state }
   }
   const wrong = (number: number, claims: string) => ({ bound: [{ interface: number, claims, driver: 'rtl8150' }] })
 
   it('are bound one by one; an interface without a descriptor stays closed', () => {
-    const { truth, opened, state } = setUp({ 0: 'usbhid', 1: 'usb-storage' })
-    expect(truth.open(identified, identity)).toBeNull()
+    const { driverCheck, opened, state } = setUp({ 0: 'usbhid', 1: 'usb-storage' })
+    expect(driverCheck.open(identified, identity)).toBeNull()
     expect(opened.map((text) => text.split(' ')[0])).toEqual(['1-1:1.0', '1-1:1.1', '1-1:1.2'])
     expect(state.map(({ isAuthorized }) => isAuthorized)).toEqual([true, true, true, false])
-    expect([truth.open(identified, identity), opened.length]).toEqual([null, 3])
+    expect([driverCheck.open(identified, identity), opened.length]).toEqual([null, 3])
   })
 
   it('are compared after each binding, and a mismatch opens no further interfaces', () => {
-    const { truth, opened } = setUp({ 1: 'rtl8150' })
-    expect(truth.open(identified, identity)).toEqual(wrong(1, 'Mass Storage'))
+    const { driverCheck, opened } = setUp({ 1: 'rtl8150' })
+    expect(driverCheck.open(identified, identity)).toEqual(wrong(1, 'Mass Storage'))
     expect(opened).toHaveLength(2)
-    expect(truth.mismatch(identified, identity)).toEqual(wrong(1, 'Mass Storage'))
+    expect(driverCheck.mismatch(identified, identity)).toEqual(wrong(1, 'Mass Storage'))
   })
 
   it('are compared even if no interface is closed', () => {
-    const { truth, state, opened } = setUp({})
+    const { driverCheck, state, opened } = setUp({})
     for (const one of state) Object.assign(one, { isAuthorized: true })
     Object.assign(state[0] ?? {}, { driver: 'rtl8150' })
-    expect([truth.open(identified, identity), opened]).toEqual([wrong(0, 'Keyboard'), []])
+    expect([driverCheck.open(identified, identity), opened]).toEqual([wrong(0, 'Keyboard'), []])
   })
 
   it('match if an operator accepted them', () => {
-    const { truth, opened } = setUp({ 1: 'rtl8150' }, true)
-    expect([truth.open(identified, identity), truth.mismatch(identified, identity), opened.length]).toEqual([
-      null,
-      null,
-      3,
-    ])
+    const { driverCheck, opened } = setUp({ 1: 'rtl8150' }, true)
+    expect([driverCheck.open(identified, identity), driverCheck.mismatch(identified, identity), opened.length]).toEqual(
+      [null, null, 3],
+    )
   })
 
   it('are not bound to an interface that was closed before arming', () => {
-    const { truth, opened } = setUp({}, false, ['1-1:1.1|1', '1-1:1.2|2'])
-    truth.open(identified, identity)
+    const { driverCheck, opened } = setUp({}, false, ['1-1:1.1|1', '1-1:1.2|2'])
+    driverCheck.open(identified, identity)
     expect(opened.map((text) => text.split(' ')[0])).toEqual(['1-1:1.0', '1-1:1.2'])
   })
 })

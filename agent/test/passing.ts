@@ -99,7 +99,7 @@ export const createWorld = ({ rules = [] as readonly PolicyRule[], hasPolicy = t
     log: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },
     reports: { add: (code, message) => void world.reported.push(`${code} ${message}`) },
     wasPresent: ({ key }) => world.present.has(key),
-    truth: {
+    driverCheck: {
       mismatch: () => null,
       closed: () => [],
       open: ({ portPath }) => {

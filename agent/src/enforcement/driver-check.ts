@@ -5,7 +5,7 @@ import type { Interfaces } from '../platform/platform.ts'
 import type { IdentifiedDevice } from './evaluator.ts'
 import type { Holds } from './holds.ts'
 
-export interface TruthDeps {
+export interface DriverCheckDeps {
   interfaces: Pick<Interfaces, 'of' | 'open'>
   holds: Pick<Holds, 'isAccepted'>
   /** Returns whether an interface was closed before the host was armed. */
@@ -13,7 +13,7 @@ export interface TruthDeps {
 }
 
 /** Compares the claims of devices with the drivers that the kernel bound. */
-export const createTruth = ({ interfaces, holds, isForeign }: TruthDeps) => {
+export const createDriverCheck = ({ interfaces, holds, isForeign }: DriverCheckDeps) => {
   function compare(
     identified: IdentifiedDevice,
     bound: ReturnType<Interfaces['of']>,
@@ -64,4 +64,4 @@ export const createTruth = ({ interfaces, holds, isForeign }: TruthDeps) => {
     },
   }
 }
-export type Truth = ReturnType<typeof createTruth>
+export type DriverCheck = ReturnType<typeof createDriverCheck>

@@ -22,7 +22,7 @@ import type {
 import type { Reports } from '../reports.ts'
 import { blockedLines, type PublicStatus } from './blocked-lines.ts'
 import { type Defaults, notRestored, unblockAll } from './defaults.ts'
-import { createTruth } from './driver-check.ts'
+import { createDriverCheck } from './driver-check.ts'
 import { createEvaluator } from './evaluator.ts'
 import { createHolds, isOneOf } from './holds.ts'
 import {
@@ -104,7 +104,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
       deps.onState()
     },
   })
-  const truth = createTruth({
+  const driverCheck = createDriverCheck({
     interfaces,
     holds,
     isForeign: (name, instance) => memory.foreign.includes(`${name}|${instance}`),
@@ -132,7 +132,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
     log,
     reports,
     wasPresent: (identified) => wasPresent(identified),
-    truth,
+    driverCheck,
     holds,
     sparesLastKeyboard: () => evaluator.policy?.options?.keepsLastKeyboard !== false,
   })
@@ -359,7 +359,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
       const identified = evaluator.identify(scanned)
       const hold = holds.find(identified)
       if (hold !== undefined && isOneOf(identified.device, hold.fingerprint)) return hold.mismatch
-      const found = truth.mismatch(identified, { by: 'identity' })
+      const found = driverCheck.mismatch(identified, { by: 'identity' })
       return (isArmed() ? part('unknown', found) : found) ?? undefined
     },
 
@@ -368,7 +368,7 @@ export const createEnforcer = (deps: EnforcerDeps) => {
       const outcome = known.get(portPath)?.outcome
       if (outcome?.isWorking !== true || outcome.hold !== undefined) return undefined
       const { identified, decision } = outcome
-      const closed = truth.closed(identified, evaluator.scopeOf(decision, identified.device))
+      const closed = driverCheck.closed(identified, evaluator.scopeOf(decision, identified.device))
       return closed.length === 0 ? undefined : closed.slice(0, 32)
     },
 

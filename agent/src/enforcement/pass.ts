@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import type { Gate, HostNeeds, Programs, ScannedDevice, WriteOutcome } from '../platform/platform.ts'
 import type { Reports } from '../reports.ts'
-import type { Truth } from './driver-check.ts'
+import type { DriverCheck } from './driver-check.ts'
 import type { Evaluator, IdentifiedDevice } from './evaluator.ts'
 import type { Holds } from './holds.ts'
 import type { Recent } from './recent.ts'
@@ -37,7 +37,7 @@ export interface PassDeps {
   reports: Pick<Reports, 'add'>
   /** Returns whether a key belongs to a device that worked when the host was armed. */
   wasPresent: (identified: IdentifiedDevice) => boolean
-  truth: Truth
+  driverCheck: DriverCheck
   holds: Pick<Holds, 'find' | 'add' | 'isFull'>
   /**
    * Returns whether the host keeps its last keyboard. On Windows, also its last pointing device and Bluetooth input.
@@ -62,7 +62,7 @@ const isPlainDisk = ({ device }: IdentifiedDevice): boolean =>
 
 /** Creates the pass, which applies the policy and the guards to devices. */
 export const createPass = (deps: PassDeps) => {
-  const { gate, evaluator, needs, recent, clock, log, reports, wasPresent, truth, holds } = deps
+  const { gate, evaluator, needs, recent, clock, log, reports, wasPresent, driverCheck, holds } = deps
   /** Attachments that worked before this pass. Only these can be the last keyboard. */
   let settled: Set<string> | 'all' = 'all'
   let tries = new Map<string, number>()
@@ -135,7 +135,7 @@ export const createPass = (deps: PassDeps) => {
   /** Holds the port of a device if its drivers contradict its claim. Returns whether they do. */
   function holdOnMismatch(outcome: Outcome): boolean {
     const scope = evaluator.scopeOf(outcome.decision, outcome.identified.device)
-    const found = truth.open(outcome.identified, scope)
+    const found = driverCheck.open(outcome.identified, scope)
     if (found === null) return false
     outcome.guard = needs.bootPorts().has(outcome.identified.portPath) ? 'boot-disk' : undefined
     if (outcome.guard === undefined) deauthorise(outcome)
