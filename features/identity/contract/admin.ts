@@ -214,7 +214,7 @@ export const updateUser = operation({
   permission: 'accounts:write',
   body: AccountChange,
   response: AccountView,
-  errors: ['forbidden_object', 'not_found', 'conflict', 'unprocessable', 'password_rejected'],
+  errors: ['forbidden_object', 'not_found', 'conflict', 'unprocessable', 'password_rejected', 'second_person_required'],
   examples: { request: { userName: 'ada', userProfile: 20 }, response: { ...accountExample, userProfile: 20 } },
 })
 
@@ -247,6 +247,6 @@ export const deleteUsers = operation({
   body: nullable(Type.Array(Type.String({ maxLength: 1024 }), { maxItems: 100_000 })),
   bodyOptional: true,
   response: BulkResult,
-  errors: ['forbidden_object', 'conflict'],
+  errors: ['forbidden_object', 'conflict', 'second_person_required'],
   examples: { request: ['ada', 'nobody'], response: { accepted: ['ada'], notFound: ['nobody'] } },
 })

@@ -187,5 +187,5 @@ export const resetMfa = operation({
   fresh: true,
   body: closed({ userName: Type.String({ minLength: 1, maxLength: 254 }) }),
   response: closed({ reset: Type.Boolean({ description: 'True if the account had a second factor.' }) }),
-  errors: ['not_found', 'forbidden_object'],
+  errors: ['not_found', 'forbidden_object', 'second_person_required'],
 })

@@ -79,7 +79,11 @@ const write = (
     body: configBody(group),
     bodyOptional: true,
     response: ConfigSaved,
-    errors: ['conflict', 'destination_refused'],
+    errors: [
+      'conflict',
+      'destination_refused',
+      ...(more.fresh === undefined ? [] : (['second_person_required'] as const)),
+    ],
     ...(example[group] === undefined ? {} : { examples: { request: example[group] } }),
   })
 
@@ -273,7 +277,7 @@ export const configRollback = operation({
     ),
   }),
   response: ConfigSaved,
-  errors: ['conflict'],
+  errors: ['conflict', 'second_person_required'],
 })
 
 /** A step of a connection test. */
