@@ -27,6 +27,7 @@ const run = (...args: string[]) => {
   })
   return { status, stdout, stderr }
 }
+const entry = new URL('recovery.ts', import.meta.url).pathname
 const refused = (stderr: string) => ({ status: 1, stdout: '', stderr: expect.stringContaining(stderr) })
 
 it('refuses numbers out of range, and to run without the key file', () => {
@@ -38,6 +39,14 @@ it('refuses numbers out of range, and to run without the key file', () => {
   )
   expect(run('audit', 'anchor')).toEqual(refused('does not exist'))
 }, 120_000)
+
+it('refuses a command that is only a member of objects', () => {
+  const { status, stderr } = spawnSync(process.execPath, [entry, 'constructor'], {
+    env: { HOME: dir },
+    encoding: 'utf8',
+  })
+  expect([status, stderr]).toEqual([1, expect.stringContaining('Unknown command. Use')])
+})
 
 it('sets the anchor of the audit trail, and says which account does not exist', () => {
   loadKeys(join(dataDir, 'portcullis.key'))

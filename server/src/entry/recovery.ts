@@ -98,15 +98,14 @@ const whileRunning: typeof whenStopped = {
 
 const run = async (): Promise<void> => {
   const options = optionsOf()
-  const alone = whenStopped[options.command]
-  const command = alone ?? whileRunning[options.command]
-  if (command === undefined)
-    throw new StartError(`Unknown command. Use ${Object.keys({ ...whenStopped, ...whileRunning }).join(', ')}.`)
+  const commands = new Map(Object.entries({ ...whenStopped, ...whileRunning }))
+  const command = commands.get(options.command)
+  if (command === undefined) throw new StartError(`Unknown command. Use ${[...commands.keys()].join(', ')}.`)
   await withOfflineServer(
     async (server) => {
       process.stdout.write(await command(server, options))
     },
-    alone === undefined ? openLocalDatabase : undefined,
+    Object.hasOwn(whenStopped, options.command) ? undefined : openLocalDatabase,
   )
 }
 
