@@ -115,11 +115,11 @@ module.exports = {
       to: { path: `^(${SERVER}|(domain|agent|cli|proof|e2e|scripts)/)` },
     },
     {
-      name: 'console-capabilities-never-each-other',
-      comment: 'The console parts of capabilities never import each other.',
+      name: 'console-capabilities-share-through-shared',
+      comment: 'The console part of a capability imports only console/shared/ of another.',
       severity: 'error',
       from: { path: `${CAPABILITY}([^/]+)/console/` },
-      to: { path: `${CAPABILITY}[^/]+/console/`, pathNot: `${CAPABILITY}$1/` },
+      to: { path: `${CAPABILITY}[^/]+/console/(?!shared/)`, pathNot: `${CAPABILITY}$1/` },
     },
     {
       name: 'agent-imports-contract-and-domain-only',

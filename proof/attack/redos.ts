@@ -42,7 +42,7 @@ const made: readonly Made[] = [
     file: 'features/events/contract/event-text.ts',
     ...{ of: 'pattern', are: eventTextForms.map(([form]) => form), flags: 's', longest: 2_000 },
   },
-  { file: 'platform/console/ui/alerts/line.ts', of: 'cause', are: [titles], flags: 's' },
+  { file: 'features/alerts/console/shared/line.ts', of: 'cause', are: [titles], flags: 's' },
   { file: 'platform/server/http/console.ts', of: 'encoding', are: ['\\bbr\\b', '\\bgzip\\b'] },
   { file: 'domain/src/platforms/feed-text.ts', of: 'name', are: ['^ComputerName=([^\\r\\n]*)'], flags: 'm' },
 ]

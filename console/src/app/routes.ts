@@ -17,9 +17,9 @@ import type {
   ruleList,
 } from '@portcullis/contract'
 import { identityConfirmedPage } from '@portcullis/contract'
+import type { DraftName } from '@portcullis/features/policy/console/shared/rule-draft.ts'
 import type { ScheduleName } from '@portcullis/platform/console/lib/schedule-address.ts'
 import { choiceSearch, listSearch, textSearch } from '@portcullis/platform/console/lib/search.ts'
-import type { DraftName } from '@portcullis/platform/console/ui/policy/rule-draft.ts'
 import { createRootRoute, createRoute, redirect } from '@tanstack/react-router'
 import type { ComponentType } from 'react'
 

@@ -6,7 +6,7 @@ import { DialogActions } from '@portcullis/platform/console/ui/form/DialogAction
 import { submits } from '@portcullis/platform/console/ui/form/submits.ts'
 import { Note, Row, Stack, StickyFoot } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
-import { NewlyAllowed } from '@portcullis/platform/console/ui/policy/NewlyAllowed.tsx'
+import { NewlyAllowed } from '#features/policy/console/shared/NewlyAllowed.tsx'
 import { CredentialFields } from './CredentialFields.tsx'
 import { platformLabels } from './labels.ts'
 import { strings } from './strings.ts'

@@ -1,5 +1,5 @@
 import type { BodyOf, Connection, ConnectionInput, updateConnection } from '@portcullis/contract'
-import { type TagChanges, tagChanges } from '@portcullis/platform/console/ui/policy/opens-by-tags.ts'
+import { type TagChanges, tagChanges } from '#features/policy/console/shared/opens-by-tags.ts'
 import { strings } from './strings.ts'
 
 /** Secrets of a connection: written, never read. */

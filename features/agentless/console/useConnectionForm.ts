@@ -3,9 +3,9 @@ import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { CallFailure, fieldMessage } from '@portcullis/platform/console/lib/problem.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
-import { type Opens, openedHosts } from '@portcullis/platform/console/ui/policy/labels.ts'
-import { opensByTags } from '@portcullis/platform/console/ui/policy/opens-by-tags.ts'
 import { useState } from 'react'
+import { type Opens, openedHosts } from '#features/policy/console/shared/labels.ts'
+import { opensByTags } from '#features/policy/console/shared/opens-by-tags.ts'
 import { rereadConnections } from './connection-actions.ts'
 import {
   type ConnectionDraft,

@@ -1,6 +1,5 @@
 import { Button } from '@mantine/core'
 import { type AgentPackage, getAgents, listPackages, withdrawPackage } from '@portcullis/contract'
-import { buildSystems } from '@portcullis/platform/console/lib/build-systems.ts'
 import { bytesText } from '@portcullis/platform/console/lib/bytes.ts'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
@@ -22,6 +21,7 @@ import { PublishButton } from './PublishButton.tsx'
 import { signSteps } from './publish.ts'
 import { ReleaseKeySection } from './ReleaseKeySection.tsx'
 import { Steps } from './Steps.tsx'
+import { buildSystems } from './shared/build-systems.ts'
 import { strings } from './strings.ts'
 
 // Hosts are counted for this many versions; older ones rarely run on a maintained host.

@@ -1,9 +1,9 @@
 import { Button } from '@mantine/core'
 import { publishPackage } from '@portcullis/contract'
-import { buildSystems } from '@portcullis/platform/console/lib/build-systems.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
 import { useRef, useState } from 'react'
+import { buildSystems } from './shared/build-systems.ts'
 import { strings } from './strings.ts'
 
 /** Uploads a package file that the operator chooses. `onDone` gets the failure, or null. */

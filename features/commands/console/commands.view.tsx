@@ -1,10 +1,10 @@
 import { type Command, commandList } from '@portcullis/contract'
 import { agentAddress } from '@portcullis/platform/console/lib/addresses.ts'
-import { CommandState } from '@portcullis/platform/console/ui/commands/CommandState.tsx'
-import { timelineOf } from '@portcullis/platform/console/ui/commands/timeline.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { listTable } from '@portcullis/platform/console/ui/list/list-table.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
+import { CommandState } from './shared/CommandState.tsx'
+import { timelineOf } from './shared/timeline.ts'
 
 export const commandsTable = listTable<Command>(commandList, {
   host: (command) => (

@@ -19,7 +19,7 @@ import { useModelDecision } from './useModelDecision.ts'
 import { ViewSwitch } from './ViewSwitch.tsx'
 
 const BulkDecideDialog = lazilyDialog(
-  async () => (await import('@portcullis/platform/console/ui/policy/BulkDecideDialog.tsx')).BulkDecideDialog,
+  async () => (await import('#features/policy/console/shared/BulkDecideDialog.tsx')).BulkDecideDialog,
 )
 
 const idOf = (model: PeripheralModel) => `${model.vid}:${model.pid}`

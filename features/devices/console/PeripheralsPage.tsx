@@ -7,14 +7,14 @@ import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
 import { lazily, lazilyDialog, useIdlePreload } from '@portcullis/platform/console/ui/lazily.tsx'
 import { ListPage } from '@portcullis/platform/console/ui/list/ListPage.tsx'
 import { useList } from '@portcullis/platform/console/ui/list/useList.ts'
-import type { BulkQuestion } from '@portcullis/platform/console/ui/policy/BulkDecideDialog.tsx'
-import { bulkDevicesOf } from '@portcullis/platform/console/ui/policy/bulk-decide.ts'
 import { SidePanel } from '@portcullis/platform/console/ui/SidePanel.tsx'
-import { TagEditor } from '@portcullis/platform/console/ui/TagEditor.tsx'
 import { SelectionBar } from '@portcullis/platform/console/ui/table/SelectionBar.tsx'
 import { useSelection } from '@portcullis/platform/console/ui/table/useSelection.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { useState } from 'react'
+import type { BulkQuestion } from '#features/policy/console/shared/BulkDecideDialog.tsx'
+import { bulkDevicesOf } from '#features/policy/console/shared/bulk-decide.ts'
+import { TagEditor } from '#features/tags/console/shared/TagEditor.tsx'
 import { NoDevices } from './NoDevices.tsx'
 import { deviceKey, peripheralsTable } from './peripherals.view.tsx'
 import { strings } from './strings.ts'
@@ -26,7 +26,7 @@ const PeripheralDetail = lazily(
 )
 
 const BulkDecideDialog = lazilyDialog(
-  async () => (await import('@portcullis/platform/console/ui/policy/BulkDecideDialog.tsx')).BulkDecideDialog,
+  async () => (await import('#features/policy/console/shared/BulkDecideDialog.tsx')).BulkDecideDialog,
 )
 
 const hrefOf = (device: Peripheral) => deviceAddress(device.uuid, device.deviceID)

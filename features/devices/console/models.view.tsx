@@ -1,12 +1,12 @@
 import { modelList, type PeripheralModel } from '@portcullis/contract'
 import { modelHostsAddress } from '@portcullis/platform/console/lib/addresses.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
-import { DeviceIds } from '@portcullis/platform/console/ui/device/Device.tsx'
-import { findingOf } from '@portcullis/platform/console/ui/findings.ts'
 import { Icon, kindIcon } from '@portcullis/platform/console/ui/icons.tsx'
 import { listTable } from '@portcullis/platform/console/ui/list/list-table.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
+import { DeviceIds } from './shared/Device.tsx'
+import { findingOf } from './shared/findings.ts'
 
 /** Returns the address of the device list for a model. */
 export const modelAddress = (model: Pick<PeripheralModel, 'vid' | 'pid'>): string =>

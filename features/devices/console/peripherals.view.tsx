@@ -1,11 +1,11 @@
 import { type Peripheral, peripheralList } from '@portcullis/contract'
 import { agentAddress } from '@portcullis/platform/console/lib/addresses.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
-import { DeviceFindings, DeviceIds, DeviceName } from '@portcullis/platform/console/ui/device/Device.tsx'
-import { portOf } from '@portcullis/platform/console/ui/device/port.ts'
-import { verdictOf } from '@portcullis/platform/console/ui/device/verdict.ts'
 import { listTable } from '@portcullis/platform/console/ui/list/list-table.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
+import { DeviceFindings, DeviceIds, DeviceName } from './shared/Device.tsx'
+import { portOf } from './shared/port.ts'
+import { verdictOf } from './shared/verdict.ts'
 import { strings } from './strings.ts'
 
 /** Returns the id of a device that is unique across hosts, as the tag operations use it. */

@@ -1,14 +1,14 @@
 import { getPeripherals, type PeripheralModel } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
-import type { BulkQuestion } from '@portcullis/platform/console/ui/policy/BulkDecideDialog.tsx'
+import { tellFailure } from '@portcullis/platform/console/ui/tell.ts'
+import { useState } from 'react'
+import type { BulkQuestion } from '#features/policy/console/shared/BulkDecideDialog.tsx'
 import {
   type BulkDevice,
   type BulkEffect,
   bulkDevicesOf,
   bulkLimit,
-} from '@portcullis/platform/console/ui/policy/bulk-decide.ts'
-import { tellFailure } from '@portcullis/platform/console/ui/tell.ts'
-import { useState } from 'react'
+} from '#features/policy/console/shared/bulk-decide.ts'
 
 /** Asks for a decision about all known devices of the selected models, each on the host that has it. */
 export const useModelDecision = (models: () => readonly PeripheralModel[], done: () => void) => {

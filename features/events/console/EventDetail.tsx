@@ -6,9 +6,7 @@ import { DetailSkeleton } from '@portcullis/platform/console/ui/DetailSkeleton.t
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
-import { EventLines } from '@portcullis/platform/console/ui/EventLines.tsx'
 import { Facts } from '@portcullis/platform/console/ui/Facts.tsx'
-import { eventSeverity } from '@portcullis/platform/console/ui/findings.ts'
 import { DrawerBody, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { TagList } from '@portcullis/platform/console/ui/TagList.tsx'
@@ -16,6 +14,8 @@ import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { skipToken, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { eventSeverity } from '#features/devices/console/shared/findings.ts'
+import { EventLines } from './shared/EventLines.tsx'
 import { strings } from './strings.ts'
 
 const aroundCount = 12

@@ -1,10 +1,10 @@
 import { eventList, type FleetEvent } from '@portcullis/contract'
 import { durationText, parseTime } from '@portcullis/platform/console/lib/time.ts'
-import { eventSeverity } from '@portcullis/platform/console/ui/findings.ts'
 import { Icon, kindIcon } from '@portcullis/platform/console/ui/icons.tsx'
 import { listTable } from '@portcullis/platform/console/ui/list/list-table.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
+import { eventSeverity } from '#features/devices/console/shared/findings.ts'
 import { strings } from './strings.ts'
 
 /** Delay above which an event is marked as late. Agents check in every minute. */

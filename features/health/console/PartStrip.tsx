@@ -1,7 +1,7 @@
 import type { HealthStatus } from '@portcullis/contract'
 import { localTime } from '@portcullis/platform/console/lib/time.ts'
-import { healthWords } from '@portcullis/platform/console/ui/health-labels.ts'
 import classes from './HealthPage.module.css'
+import { healthWords } from './shared/health-labels.ts'
 import { strings } from './strings.ts'
 import { type Segment, stripText } from './strip.ts'
 

@@ -1,9 +1,9 @@
 import type { HealthStatus } from '@portcullis/contract'
-import { healthWords } from '@portcullis/platform/console/ui/health-labels.ts'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
 import { Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { healthSeverity } from './health.ts'
+import { healthWords } from './shared/health-labels.ts'
 
 /** The state of a part as shape, colour and text. */
 export const Status = ({ status }: { status: HealthStatus }) => {

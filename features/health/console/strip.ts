@@ -1,5 +1,5 @@
 import type { HealthChange, HealthStatus, Subsystem } from '@portcullis/contract'
-import { healthWords } from '@portcullis/platform/console/ui/health-labels.ts'
+import { healthWords } from './shared/health-labels.ts'
 import { strings } from './strings.ts'
 
 /** A time in which a part had one state; null if it was not checked. */

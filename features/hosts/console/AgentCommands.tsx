@@ -1,13 +1,13 @@
 import { listCommands } from '@portcullis/contract'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
-import { CommandState } from '@portcullis/platform/console/ui/commands/CommandState.tsx'
-import { timelineOf } from '@portcullis/platform/console/ui/commands/timeline.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { right, SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { useLive } from '@portcullis/platform/console/ui/useLive.ts'
 import { Link } from '@tanstack/react-router'
+import { CommandState } from '#features/commands/console/shared/CommandState.tsx'
+import { timelineOf } from '#features/commands/console/shared/timeline.ts'
 import { strings } from './strings.ts'
 
 const newest = 50

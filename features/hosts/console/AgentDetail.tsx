@@ -10,23 +10,23 @@ import { DetailSkeleton } from '@portcullis/platform/console/ui/DetailSkeleton.t
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
-import { EventLines } from '@portcullis/platform/console/ui/EventLines.tsx'
-import { findingOf } from '@portcullis/platform/console/ui/findings.ts'
-import { HostStatus } from '@portcullis/platform/console/ui/HostStatus.tsx'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
 import { Note, Quiet, Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { lazilyDialog } from '@portcullis/platform/console/ui/lazily.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
-import { useNac } from '@portcullis/platform/console/ui/nac/useNac.ts'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
-import { TagEditor } from '@portcullis/platform/console/ui/TagEditor.tsx'
 import { TagList } from '@portcullis/platform/console/ui/TagList.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { tellFailure } from '@portcullis/platform/console/ui/tell.ts'
 import { useLive } from '@portcullis/platform/console/ui/useLive.ts'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
+import { HostStatus } from '#features/agents/console/shared/HostStatus.tsx'
+import { findingOf } from '#features/devices/console/shared/findings.ts'
+import { EventLines } from '#features/events/console/shared/EventLines.tsx'
+import { useNac } from '#features/quarantine/console/shared/useNac.ts'
+import { TagEditor } from '#features/tags/console/shared/TagEditor.tsx'
 import { AgentCommands } from './AgentCommands.tsx'
 import { AgentDevices } from './AgentDevices.tsx'
 import { AgentFacts } from './AgentFacts.tsx'
@@ -42,7 +42,7 @@ import { strings } from './strings.ts'
 
 const BulkDialog = lazilyDialog(async () => (await import('./bulk/BulkDialog.tsx')).BulkDialog)
 const QuarantineDialog = lazilyDialog(
-  async () => (await import('@portcullis/platform/console/ui/nac/QuarantineDialog.tsx')).QuarantineDialog,
+  async () => (await import('#features/quarantine/console/shared/QuarantineDialog.tsx')).QuarantineDialog,
 )
 
 export interface AgentDetailProps {

@@ -1,10 +1,10 @@
 import { subsystemHealth } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
-import { healthWords } from '@portcullis/platform/console/ui/health-labels.ts'
 import { Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SeverityShape } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { Link } from '@tanstack/react-router'
+import { healthWords } from '#features/health/console/shared/health-labels.ts'
 import { strings } from './strings.ts'
 
 /** Shows the health of the server in one line that links to the details. */

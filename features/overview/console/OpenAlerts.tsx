@@ -1,11 +1,11 @@
 import { listRiskNotices } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
-import { AlertList } from '@portcullis/platform/console/ui/alerts/AlertList.tsx'
-import { lineOfRisk } from '@portcullis/platform/console/ui/alerts/line.ts'
-import { alertsKey, useAlertCounts } from '@portcullis/platform/console/ui/alerts/useAlerts.ts'
 import { Note, Panel, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { Link } from '@tanstack/react-router'
+import { AlertList } from '#features/alerts/console/shared/AlertList.tsx'
+import { lineOfRisk } from '#features/alerts/console/shared/line.ts'
+import { alertsKey, useAlertCounts } from '#features/alerts/console/shared/useAlerts.ts'
 import { strings } from './strings.ts'
 
 const shown = 5

@@ -9,12 +9,12 @@ import { ReasonField } from '@portcullis/platform/console/ui/form/ReasonField.ts
 import { submits } from '@portcullis/platform/console/ui/form/submits.ts'
 import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
 import { Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
-import { basisText, worksAgainText } from '@portcullis/platform/console/ui/policy/labels.ts'
-import { asReason } from '@portcullis/platform/console/ui/policy/NewlyAllowed.tsx'
-import { rereadPolicy } from '@portcullis/platform/console/ui/policy/undo.ts'
 import { SeverityShape } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
 import { useState } from 'react'
+import { basisText, worksAgainText } from './shared/labels.ts'
+import { asReason } from './shared/NewlyAllowed.tsx'
+import { rereadPolicy } from './shared/undo.ts'
 import { strings } from './strings.ts'
 
 // The action and its preview cover all hosts.

@@ -3,9 +3,9 @@ import { predictedDays as days, getPolicyTest, type PolicyDraft, testPolicyDraft
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
-import { basisText, blockedText } from '@portcullis/platform/console/ui/policy/labels.ts'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { basisText, blockedText } from './shared/labels.ts'
 import { strings } from './strings.ts'
 
 /** Simulates the change over the last month and compares it with the current rules. */

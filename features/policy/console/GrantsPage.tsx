@@ -8,12 +8,12 @@ import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
 import { Note } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { ListPage } from '@portcullis/platform/console/ui/list/ListPage.tsx'
 import { useList } from '@portcullis/platform/console/ui/list/useList.ts'
-import { draftOfSearch } from '@portcullis/platform/console/ui/policy/rule-draft.ts'
 import { useKeys } from '@portcullis/platform/console/ui/useKeys.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { useSearch } from '@tanstack/react-router'
 import { RuleDrawer } from './RuleDrawer.tsx'
 import { grantsTable } from './rules.view.tsx'
+import { draftOfSearch } from './shared/rule-draft.ts'
 import { strings } from './strings.ts'
 
 const idOf = (grant: PolicyRuleResource) => grant.id

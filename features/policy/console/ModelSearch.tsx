@@ -1,10 +1,10 @@
 import { Autocomplete } from '@mantine/core'
 import { getPeripheralModels } from '@portcullis/contract'
 import { plainText } from '@portcullis/platform/console/lib/device-text.ts'
-import { nameOfModel } from '@portcullis/platform/console/lib/model-name.ts'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { keepPreviousData } from '@tanstack/react-query'
 import { useDeferredValue, useState } from 'react'
+import { nameOfModel } from '#features/devices/console/shared/model-name.ts'
 import { strings } from './strings.ts'
 
 const named = (model: { vid: string; pid: string; guiVid: string; guiPid: string }): string =>

@@ -1,9 +1,9 @@
 import { DetailSkeleton } from '@portcullis/platform/console/ui/DetailSkeleton.tsx'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
-import type { RuleDraft } from '@portcullis/platform/console/ui/policy/rule-draft.ts'
 import { SidePanel } from '@portcullis/platform/console/ui/SidePanel.tsx'
 import { RuleEditor } from './RuleEditor.tsx'
+import type { RuleDraft } from './shared/rule-draft.ts'
 import { strings } from './strings.ts'
 import { useRule } from './useRule.ts'
 

@@ -3,10 +3,10 @@ import { policyKinds } from '@portcullis/contract'
 import { bindText } from '@portcullis/platform/console/ui/form/bind-text.ts'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
 import { Columns, Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
-import { HostPicker } from '@portcullis/platform/console/ui/policy/HostPicker.tsx'
-import type { DraftFaults, PolicyKind, RuleDraft } from '@portcullis/platform/console/ui/policy/rule-draft.ts'
-import { TagPicker } from '@portcullis/platform/console/ui/policy/TagPicker.tsx'
 import { ModelName, ModelSearch } from './ModelSearch.tsx'
+import { HostPicker } from './shared/HostPicker.tsx'
+import type { DraftFaults, PolicyKind, RuleDraft } from './shared/rule-draft.ts'
+import { TagPicker } from './shared/TagPicker.tsx'
 import { strings } from './strings.ts'
 
 export interface RuleFieldsProps {

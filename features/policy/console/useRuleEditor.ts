@@ -10,20 +10,13 @@ import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { isStoredRequest } from '@portcullis/platform/console/lib/problem.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { confirm } from '@portcullis/platform/console/ui/confirm.ts'
-import { openedHosts, openedText, type Preview } from '@portcullis/platform/console/ui/policy/labels.ts'
-import { asReason } from '@portcullis/platform/console/ui/policy/NewlyAllowed.tsx'
-import {
-  bodyOf,
-  canPreview,
-  draftOf,
-  faultsOf,
-  inputOf,
-  type RuleDraft,
-} from '@portcullis/platform/console/ui/policy/rule-draft.ts'
-import { tellPolicyChange } from '@portcullis/platform/console/ui/policy/undo.ts'
-import { usePreview } from '@portcullis/platform/console/ui/policy/usePreview.ts'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
 import { useState } from 'react'
+import { openedHosts, openedText, type Preview } from './shared/labels.ts'
+import { asReason } from './shared/NewlyAllowed.tsx'
+import { bodyOf, canPreview, draftOf, faultsOf, inputOf, type RuleDraft } from './shared/rule-draft.ts'
+import { tellPolicyChange } from './shared/undo.ts'
+import { usePreview } from './shared/usePreview.ts'
 import { strings } from './strings.ts'
 
 export interface RuleEditorProps {

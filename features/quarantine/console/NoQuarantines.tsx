@@ -1,9 +1,9 @@
 import { nacSystemNames } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
-import { useNacSystems } from '@portcullis/platform/console/ui/nac/useNac.ts'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { useNacSystems } from './shared/useNac.ts'
 import { strings } from './strings.ts'
 
 /** Shown before the first quarantine: how to set up a system, and what happens automatically. */

@@ -7,8 +7,8 @@ import {
 } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { confirm } from '@portcullis/platform/console/ui/confirm.ts'
-import { rereadQuarantines } from '@portcullis/platform/console/ui/nac/useNac.ts'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
+import { rereadQuarantines } from './shared/useNac.ts'
 import { strings } from './strings.ts'
 
 /** Returns whether a quarantine, or a part of its addresses, waits for approval. */

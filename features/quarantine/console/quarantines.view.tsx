@@ -1,8 +1,8 @@
 import { nacSystemNames, type Quarantine, type QuarantineState, quarantineList } from '@portcullis/contract'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { listTable } from '@portcullis/platform/console/ui/list/list-table.tsx'
-import { State } from '@portcullis/platform/console/ui/nac/State.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
+import { State } from './shared/State.tsx'
 import { strings } from './strings.ts'
 
 /** Returns who requested a quarantine; `system` is this server. */

@@ -1,9 +1,9 @@
 import { SegmentedControl } from '@mantine/core'
-import { BrandCard, Lines } from '@portcullis/platform/console/ui/sign-in/BrandCard.tsx'
-import { brandOf, type CustomLogin } from '@portcullis/platform/console/ui/sign-in/brand.ts'
 import { contrast } from '@portcullis/platform/console/ui/theme/contrast.ts'
 import { dark, light, type SchemeTokens, schemeVariables } from '@portcullis/platform/console/ui/theme/tokens.ts'
 import { useState } from 'react'
+import { BrandCard, Lines } from '#features/identity/console/shared/BrandCard.tsx'
+import { brandOf, type CustomLogin } from '#features/identity/console/shared/brand.ts'
 import classes from './preview.module.css'
 import { strings } from './strings.ts'
 

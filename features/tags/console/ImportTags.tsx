@@ -6,9 +6,9 @@ import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
 import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
 import { Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
-import { openedHosts } from '@portcullis/platform/console/ui/policy/labels.ts'
-import { asReason, lacksReason, NewlyAllowed } from '@portcullis/platform/console/ui/policy/NewlyAllowed.tsx'
 import { useEffect, useState } from 'react'
+import { openedHosts } from '#features/policy/console/shared/labels.ts'
+import { asReason, lacksReason, NewlyAllowed } from '#features/policy/console/shared/NewlyAllowed.tsx'
 import { strings } from './strings.ts'
 
 const Report = ({ result, isDone }: { result: ImportResult; isDone: boolean }) => (

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import type { Channel } from '@portcullis/contract'
 import { Quiet, Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
-import { TestOutcome } from '@portcullis/platform/console/ui/steps/TestOutcome.tsx'
+import { TestOutcome } from '#features/settings/console/shared/TestOutcome.tsx'
 import { faultsOfFailure } from './draft.ts'
 import { strings } from './strings.ts'
 import type { GroupDraft } from './useGroupDraft.ts'

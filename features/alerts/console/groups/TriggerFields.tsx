@@ -1,7 +1,7 @@
 import { Checkbox, NativeSelect } from '@mantine/core'
 import { type NotificationGroup, severityNames } from '@portcullis/contract'
-import { TagsField } from '@portcullis/platform/console/ui/form/TagsField.tsx'
 import { Columns, Note, Panel } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { TagsField } from '#features/tags/console/shared/TagsField.tsx'
 import { sendsEvents } from './draft.ts'
 import type { SectionProps } from './section.ts'
 import { strings } from './strings.ts'

@@ -1,5 +1,5 @@
 import { type Channel, channels, type NotificationGroup } from '@portcullis/contract'
-import { channelLabels } from '@portcullis/platform/console/ui/alerts/labels.ts'
+import { channelLabels } from '../shared/labels.ts'
 import { strings } from './strings.ts'
 
 /** A channel of a group in a few words. */

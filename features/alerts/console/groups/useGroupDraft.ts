@@ -1,7 +1,7 @@
 import { type Channel, maskedSecret, type NotificationGroup, updateNotificationGroup } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
-import { faultsOfTest, focusField } from '@portcullis/platform/console/ui/form/focus-field.ts'
 import { type RefObject, useEffect, useState } from 'react'
+import { faultsOfTest, focusField } from '#features/settings/console/shared/focus-field.ts'
 import { changeOf, type Draft, draftOf, faultsOfDraft, faultsOfFailure, freshSecretOf } from './draft.ts'
 import { strings } from './strings.ts'
 import { type TestState, useChannelTest } from './useChannelTest.ts'

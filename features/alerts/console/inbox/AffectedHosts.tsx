@@ -3,17 +3,17 @@ import type { AlertHost } from '@portcullis/contract'
 import { agentAddress, deviceAddress } from '@portcullis/platform/console/lib/addresses.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
-import { DeviceIds } from '@portcullis/platform/console/ui/device/Device.tsx'
 import { Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { lazilyDialog } from '@portcullis/platform/console/ui/lazily.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
-import type { DecideQuestion } from '@portcullis/platform/console/ui/policy/DecideDialog.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { useState } from 'react'
+import { DeviceIds } from '#features/devices/console/shared/Device.tsx'
+import type { DecideQuestion } from '#features/policy/console/shared/DecideDialog.tsx'
 import { strings } from './strings.ts'
 
 const DecideDialog = lazilyDialog(
-  async () => (await import('@portcullis/platform/console/ui/policy/DecideDialog.tsx')).DecideDialog,
+  async () => (await import('#features/policy/console/shared/DecideDialog.tsx')).DecideDialog,
 )
 
 /** Lists the hosts behind an alert, with links and, for waiting devices, approval controls. */

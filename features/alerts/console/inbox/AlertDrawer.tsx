@@ -13,15 +13,6 @@ import type { Api } from '@portcullis/platform/console/lib/api.ts'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
-import { channelLabels, deliveryLabels } from '@portcullis/platform/console/ui/alerts/labels.ts'
-import {
-  alertHostsAddress,
-  type InboxList,
-  type Line,
-  lineOfHealth,
-  lineOfRisk,
-} from '@portcullis/platform/console/ui/alerts/line.ts'
-import { alertsKey } from '@portcullis/platform/console/ui/alerts/useAlerts.ts'
 import { DetailSkeleton } from '@portcullis/platform/console/ui/DetailSkeleton.tsx'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
@@ -34,6 +25,9 @@ import { SidePanel, SidePanelHead } from '@portcullis/platform/console/ui/SidePa
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { channelLabels, deliveryLabels } from '../shared/labels.ts'
+import { alertHostsAddress, type InboxList, type Line, lineOfHealth, lineOfRisk } from '../shared/line.ts'
+import { alertsKey } from '../shared/useAlerts.ts'
 import { AffectedHosts } from './AffectedHosts.tsx'
 import { AlertSteps } from './AlertSteps.tsx'
 import type { Decision } from './steps.ts'

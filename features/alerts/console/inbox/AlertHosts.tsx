@@ -1,7 +1,7 @@
 import { agentAddress } from '@portcullis/platform/console/lib/addresses.ts'
-import { alertHostsAddress, type Line } from '@portcullis/platform/console/ui/alerts/line.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
+import { alertHostsAddress, type Line } from '../shared/line.ts'
 import { strings } from './strings.ts'
 
 /** Names up to three hosts of an alert, and links to the list of all of them. */

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
-import type { Line } from '@portcullis/platform/console/ui/alerts/line.ts'
 import { PlainButton } from '@portcullis/platform/console/ui/PlainButton.tsx'
+import type { Line } from '../shared/line.ts'
 import { type Decision, type Step, stepsOf } from './steps.ts'
 
 export interface AlertStepsProps {

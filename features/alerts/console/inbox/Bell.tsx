@@ -1,8 +1,8 @@
 import { Popover } from '@mantine/core'
-import { useAlertCounts } from '@portcullis/platform/console/ui/alerts/useAlerts.ts'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
 import { lazily } from '@portcullis/platform/console/ui/lazily.tsx'
 import { Suspense, useState } from 'react'
+import { useAlertCounts } from '../shared/useAlerts.ts'
 import classes from './Bell.module.css'
 import { strings } from './strings.ts'
 

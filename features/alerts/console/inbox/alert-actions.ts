@@ -7,10 +7,10 @@ import {
   readRiskNotices,
 } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
-import type { InboxList, Line } from '@portcullis/platform/console/ui/alerts/line.ts'
-import { alertsKey } from '@portcullis/platform/console/ui/alerts/useAlerts.ts'
 import { confirm } from '@portcullis/platform/console/ui/confirm.ts'
 import { tell, tellFailure } from '@portcullis/platform/console/ui/tell.ts'
+import type { InboxList, Line } from '../shared/line.ts'
+import { alertsKey } from '../shared/useAlerts.ts'
 import { strings } from './strings.ts'
 
 // The API dismisses one alert at a time; six calls in parallel keep a long list from taking minutes.

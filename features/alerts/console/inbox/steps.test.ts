@@ -1,6 +1,6 @@
 import type { RiskNotification } from '@portcullis/contract'
-import { lineOfRisk } from '@portcullis/platform/console/ui/alerts/line.ts'
 import { describe, expect, it } from 'vitest'
+import { lineOfRisk } from '../shared/line.ts'
 import { riskOrderOf, riskQueryOf } from './alerts.view.ts'
 import { stepsOf } from './steps.ts'
 

@@ -1,7 +1,7 @@
 import { type AlertStep, alertCatalogue, alertSteps } from '@portcullis/contract'
 import { agentAddress } from '@portcullis/platform/console/lib/addresses.ts'
 import { messages } from '@portcullis/platform/console/lib/messages.ts'
-import { alertHostsAddress, type Line } from '@portcullis/platform/console/ui/alerts/line.ts'
+import { alertHostsAddress, type Line } from '../shared/line.ts'
 import { strings } from './strings.ts'
 
 const labels = messages(alertSteps)

@@ -1,19 +1,17 @@
 import { getPeripherals } from '@portcullis/contract'
-import { nameOfModel } from '@portcullis/platform/console/lib/model-name.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
-import type { Line } from '@portcullis/platform/console/ui/alerts/line.ts'
-import { askAcceptance } from '@portcullis/platform/console/ui/device/acceptance.ts'
 import { lazily } from '@portcullis/platform/console/ui/lazily.tsx'
-import { bulkLimit } from '@portcullis/platform/console/ui/policy/bulk-decide.ts'
-import type { DecideQuestion } from '@portcullis/platform/console/ui/policy/DecideDialog.tsx'
 import { tell, tellFailure } from '@portcullis/platform/console/ui/tell.ts'
 import { useState } from 'react'
+import { askAcceptance } from '#features/devices/console/shared/acceptance.ts'
+import { nameOfModel } from '#features/devices/console/shared/model-name.ts'
+import { bulkLimit } from '#features/policy/console/shared/bulk-decide.ts'
+import type { DecideQuestion } from '#features/policy/console/shared/DecideDialog.tsx'
+import type { Line } from '../shared/line.ts'
 import type { Decision } from './steps.ts'
 import { strings } from './strings.ts'
 
-const DecideDialog = lazily(
-  async () => (await import('@portcullis/platform/console/ui/policy/DecideDialog.tsx')).DecideDialog,
-)
+const DecideDialog = lazily(async () => (await import('#features/policy/console/shared/DecideDialog.tsx')).DecideDialog)
 
 /** Decides about the model of an alert in the dialog that other pages use, too. */
 export const useAlertDecision = () => {

@@ -1,9 +1,9 @@
 import { reconcile } from '@portcullis/platform/console/lib/reconcile.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
-import type { Line } from '@portcullis/platform/console/ui/alerts/line.ts'
-import { alertsKey } from '@portcullis/platform/console/ui/alerts/useAlerts.ts'
 import { useQuery } from '@tanstack/react-query'
 import { useCallback, useEffect, useMemo, useState } from 'react'
+import type { Line } from '../shared/line.ts'
+import { alertsKey } from '../shared/useAlerts.ts'
 
 /** Rows that are read first, and that each "more" adds. */
 const step = 100

@@ -1,6 +1,6 @@
 import { type BodyOf, type BulkAction, predictedDays, type previewBulk, type ResponseOf } from '@portcullis/contract'
-import { basisText, worksAgainText } from '@portcullis/platform/console/ui/policy/labels.ts'
 import type { Severity } from '@portcullis/platform/console/ui/theme/tokens.ts'
+import { basisText, worksAgainText } from '#features/policy/console/shared/labels.ts'
 import { strings } from '../strings.ts'
 
 export type BulkPreview = ResponseOf<typeof previewBulk>

@@ -1,8 +1,8 @@
 import { type BulkAction, cancelJob, listCommands, previewBulk, runBulk } from '@portcullis/contract'
 import type { Api } from '@portcullis/platform/console/lib/api.ts'
 import { CallFailure } from '@portcullis/platform/console/lib/problem.ts'
-import { worksAgainText } from '@portcullis/platform/console/ui/policy/labels.ts'
-import { asReason } from '@portcullis/platform/console/ui/policy/NewlyAllowed.tsx'
+import { worksAgainText } from '#features/policy/console/shared/labels.ts'
+import { asReason } from '#features/policy/console/shared/NewlyAllowed.tsx'
 import { strings } from '../strings.ts'
 import { opposite } from './bulk.ts'
 

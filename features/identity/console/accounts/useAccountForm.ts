@@ -1,12 +1,12 @@
 import { useForm } from '@mantine/form'
 import { type AccountView, addUser, type UserProfile, updateUser } from '@portcullis/contract'
-import { passwordFault } from '@portcullis/platform/console/lib/password-rules.ts'
 import { fieldMessage } from '@portcullis/platform/console/lib/problem.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
-import { useTokenCount } from '@portcullis/platform/console/ui/form/useTokenCount.ts'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
 import { useState } from 'react'
+import { passwordFault } from '../shared/password-rules.ts'
+import { useTokenCount } from '../shared/useTokenCount.ts'
 import { strings } from './strings.ts'
 
 export interface SetPasswordLink {

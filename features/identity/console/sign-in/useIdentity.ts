@@ -1,14 +1,9 @@
 import { type BodyOf, getMfa, reauthenticate, startReauthentication } from '@portcullis/contract'
-import {
-  endPasskeyQuestion,
-  passkeyRefusal,
-  passkeysWork,
-  provePasskey,
-} from '@portcullis/platform/console/lib/passkeys.ts'
 import { CallFailure } from '@portcullis/platform/console/lib/problem.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import type { Profile } from '@portcullis/platform/console/lib/session.ts'
 import { useEffect, useRef, useState } from 'react'
+import { endPasskeyQuestion, passkeyRefusal, passkeysWork, provePasskey } from '../shared/passkeys.ts'
 import { refusalText } from './refusal.ts'
 import { strings } from './strings.ts'
 

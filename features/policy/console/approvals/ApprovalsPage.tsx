@@ -15,12 +15,8 @@ import { approvalsTable, type Inbox } from './useInbox.ts'
 import { WaitingModel } from './WaitingModel.tsx'
 import { isChosen, modelKey, totalsText } from './waiting.ts'
 
-const BulkDecideDialog = lazilyDialog(
-  async () => (await import('@portcullis/platform/console/ui/policy/BulkDecideDialog.tsx')).BulkDecideDialog,
-)
-const DecideDialog = lazilyDialog(
-  async () => (await import('@portcullis/platform/console/ui/policy/DecideDialog.tsx')).DecideDialog,
-)
+const BulkDecideDialog = lazilyDialog(async () => (await import('../shared/BulkDecideDialog.tsx')).BulkDecideDialog)
+const DecideDialog = lazilyDialog(async () => (await import('../shared/DecideDialog.tsx')).DecideDialog)
 
 const Head = ({ inbox }: { inbox: Inbox }) => (
   <PageHead>

@@ -1,9 +1,9 @@
 import { getPeripherals, policyApprovals } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
-import type { BulkQuestion } from '@portcullis/platform/console/ui/policy/BulkDecideDialog.tsx'
-import { bulkLimit } from '@portcullis/platform/console/ui/policy/bulk-decide.ts'
-import type { DecideStart, DecideSubject } from '@portcullis/platform/console/ui/policy/decide.ts'
 import { tell, tellFailure } from '@portcullis/platform/console/ui/tell.ts'
+import type { BulkQuestion } from '../shared/BulkDecideDialog.tsx'
+import { bulkLimit } from '../shared/bulk-decide.ts'
+import type { DecideStart, DecideSubject } from '../shared/decide.ts'
 import { strings } from './strings.ts'
 import { chosenDevices, type Line, modelKey, subjectOf, type Waiting } from './waiting.ts'
 

@@ -1,7 +1,7 @@
 import type { policyApprovals, ResponseOf } from '@portcullis/contract'
-import { nameOfModel } from '@portcullis/platform/console/lib/model-name.ts'
-import type { BulkDevice } from '@portcullis/platform/console/ui/policy/bulk-decide.ts'
-import type { DecideSubject } from '@portcullis/platform/console/ui/policy/decide.ts'
+import { nameOfModel } from '#features/devices/console/shared/model-name.ts'
+import type { BulkDevice } from '../shared/bulk-decide.ts'
+import type { DecideSubject } from '../shared/decide.ts'
 import { strings } from './strings.ts'
 
 /** A model with devices that await approval. */

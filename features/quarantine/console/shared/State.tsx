@@ -1,0 +1,11 @@
+import { type QuarantineState, quarantineStateLabels } from '@portcullis/contract'
+import { translated } from '@portcullis/platform/console/lib/messages.ts'
+import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
+import { quarantineSeverities } from './labels.ts'
+
+/** The state of a quarantine. */
+export const State = ({ state }: { state: QuarantineState }) => {
+  const word = translated(quarantineStateLabels[state])
+  const severity = quarantineSeverities[state]
+  return severity === null ? <span>{word}</span> : <SeverityTag severity={severity} word={word} />
+}
