@@ -20,6 +20,7 @@ export const startConsoleServer = async (options: Pick<TestAppOptions, 'natsUrl'
     listen: true,
     showsAddress: true,
     consoleDir: built('console'),
+    helpDir: built('help'),
     agentBuildDir: built('agent'),
     logTo: { write: noteAnswers },
   })

@@ -10,9 +10,9 @@ import { Refusal } from './bootstrap/say.mjs'
 
 /** The program of each command under Node 24. The `builds` run first if their sources changed. */
 const VERBS = {
-  start: { program: 'server/src/entry/start.ts', builds: ['console', 'agent'] },
+  start: { program: 'server/src/entry/start.ts', builds: ['console', 'help', 'agent'] },
   // For a server that a service manager or an image runs from a read-only directory.
-  build: { builds: ['console', 'agent', ...DOCUMENTS] },
+  build: { builds: ['console', 'help', 'agent', ...DOCUMENTS] },
   // Written to the folder of the agent, so that the next build of the agent removes an outdated installer.
   'build:msi': { program: 'scripts/msi/main.ts', builds: ['agent', ...DOCUMENTS] },
   test: { program: 'scripts/test.mjs', development: true },
@@ -20,14 +20,14 @@ const VERBS = {
   agent: { program: 'agent/src/main.ts' },
   worker: { program: 'poller/src/main.ts' },
   simulate: { program: 'cli/simulator/main.ts' },
-  bench: { program: 'proof/load/main.ts', development: true, builds: ['console', 'agent'] },
-  drill: { program: 'proof/failure/main.ts', builds: ['console', 'agent'] },
-  gate: { program: 'proof/attack/main.ts', development: true, builds: ['console', 'agent'] },
-  prove: { program: 'scripts/prove.ts', development: true, builds: ['console', 'agent'] },
+  bench: { program: 'proof/load/main.ts', development: true, builds: ['console', 'help', 'agent'] },
+  drill: { program: 'proof/failure/main.ts', builds: ['console', 'help', 'agent'] },
+  gate: { program: 'proof/attack/main.ts', development: true, builds: ['console', 'help', 'agent'] },
+  prove: { program: 'scripts/prove.ts', development: true, builds: ['console', 'help', 'agent'] },
   mutate: { program: 'proof/mutation/main.mjs', development: true },
   cli: { program: 'cli/src/main.ts' },
-  release: { program: 'scripts/release/main.ts', builds: ['console', ...DOCUMENTS] },
-  screenshots: { program: 'scripts/screenshots.ts', development: true, builds: ['console', 'agent'] },
+  release: { program: 'scripts/release/main.ts', builds: ['console', 'help', ...DOCUMENTS] },
+  screenshots: { program: 'scripts/screenshots.ts', development: true, builds: ['console', 'help', 'agent'] },
 }
 
 const [name = '', ...args] = process.argv.slice(2)

@@ -36,7 +36,7 @@ const errorsFile = (): string => {
 const severityOf = (severity: number): string => contract.severityNames[severity] ?? String(severity)
 
 /** Returns the anchor of a heading, as Markdown sites derive it. */
-const anchorOf = (heading: string): string =>
+export const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()
     .replace(/[^\p{L}\p{N}\s_-]/gu, '')

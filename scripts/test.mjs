@@ -27,7 +27,7 @@ process.exitCode = report(parts, plan.note)
  */
 async function builds() {
   try {
-    await ensureBuilds(process.execPath, ['console', 'agent', ...DOCUMENTS])
+    await ensureBuilds(process.execPath, ['console', 'help', 'agent', ...DOCUMENTS])
     return { passed: 0, failed: [], skipped: [] }
   } catch (error) {
     console.log(error.message)

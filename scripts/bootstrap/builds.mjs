@@ -41,8 +41,25 @@ const BUILDS = {
     result: 'build/agent/manifest.json',
     command: ['scripts/build-agent.mjs'],
   },
+  help: {
+    entry: 'docs/guide/README.md',
+    sources: [
+      'contract',
+      'platform',
+      'features',
+      'docs/glossary.md',
+      'docs/guide',
+      'docs/reference/configuration.md',
+      'docs/security',
+      'docs/support.md',
+      'scripts/build-help.ts',
+      'scripts/generate-reference.ts',
+    ],
+    result: 'build/help/guide.html',
+    command: ['scripts/build-help.ts'],
+  },
   reference: {
-    // The pages take the titles of their links from the guides. The build context of the image has no guides.
+    // The pages take the titles of their links from the guides.
     entry: 'docs/guide/README.md',
     sources: [
       'contract',

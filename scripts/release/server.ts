@@ -35,7 +35,8 @@ export const stageServer = async ({
     mkdirSync(dirname(join(dir, file)), { recursive: true })
     cpSync(join(ROOT, file), join(dir, file))
   }
-  cpSync(join(ROOT, 'build', 'console'), join(dir, 'build', 'console'), { recursive: true })
+  for (const name of ['console', 'help'])
+    cpSync(join(ROOT, 'build', name), join(dir, 'build', name), { recursive: true })
   cpSync(agents, join(dir, 'build', 'agent'), { recursive: true })
   const node = await fetchNode(target.name)
   for (const file of ['bin/node', 'LICENSE']) {

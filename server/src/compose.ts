@@ -70,6 +70,7 @@ export interface ComposeOptions extends Pick<Context, 'config' | 'keys' | 'clock
   releaseKey: ReleaseKeySource | null
   agentBuildDir: string
   consoleDir: string
+  helpDir: string
   /** Validates every answer against the contract; on in all tests. */
   validateResponses: boolean
   passwordCost?: PasswordCost
@@ -132,7 +133,7 @@ export const compose = async (options: ComposeOptions) => {
     proxyProtocolFrom: config.proxyProtocolFrom,
     tls: options.tls,
     validateResponses: options.validateResponses,
-    fallback: createConsole(options.consoleDir).answer,
+    fallback: createConsole(options).answer,
     fastPath: (request, response) => ingest.fastPath(request, response),
     tracer,
     metrics,

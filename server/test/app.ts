@@ -37,6 +37,7 @@ export interface TestAppOptions {
   /** Address of a database proxy that can fail (`createDatabaseProxy`). The server then waits as long as usual. */
   through?: { host: string; port: number }
   consoleDir?: string
+  helpDir?: string
   agentBuildDir?: string
   /** Names the address on which it listens in commands for hosts. Default: http://portcullis.test. */
   showsAddress?: boolean
@@ -116,6 +117,7 @@ export const startTestApp = async (options: TestAppOptions = {}) => {
     releaseKey: options.releaseKey ?? null,
     agentBuildDir: options.agentBuildDir ?? keyDir,
     consoleDir: options.consoleDir ?? keyDir,
+    helpDir: options.helpDir ?? keyDir,
     validateResponses: true,
     passwordCost: cheapPasswords,
     ...(options.through === undefined ? { patience: longPatience } : {}),

@@ -15,7 +15,7 @@ import classes from './Frame.module.css'
 import { LiftBanner } from './LiftBanner.tsx'
 import { LiveDot } from './LiveDot.tsx'
 import { OpenPlace } from './OpenPlace.tsx'
-import { places, settingsPlaces } from './places.ts'
+import { placeOf, places, settingsPlaces } from './places.ts'
 import { SecondFactorBanner } from './SecondFactorBanner.tsx'
 import { strings } from './strings.ts'
 import { UpdateBanner } from './UpdateBanner.tsx'
@@ -102,7 +102,7 @@ const Rail = ({ isReady }: { isReady: boolean }) => {
 }
 
 /** Registers the keys that open pages, the palette and the help. */
-const useFrameKeys = (openPalette: () => void, openHelp: () => void) => {
+const useFrameKeys = (openPalette: () => void, openKeys: () => void) => {
   const { session } = useServices()
   const navigate = useNavigate()
   useKeys([
@@ -119,7 +119,7 @@ const useFrameKeys = (openPalette: () => void, openHelp: () => void) => {
             },
           ],
     ),
-    { keys: '?', description: strings.showShortcuts, run: openHelp },
+    { keys: '?', description: strings.showShortcuts, run: openKeys },
   ])
   useEffect(() => {
     const open = (event: KeyboardEvent) => {
@@ -132,15 +132,33 @@ const useFrameKeys = (openPalette: () => void, openHelp: () => void) => {
   }, [openPalette])
 }
 
+/** Opens the guide about the current page. */
+const HelpLink = () => {
+  const { pathname } = useLocation()
+  const place = placeOf([...settingsPlaces, ...places], pathname)
+  return (
+    <a
+      className={`${classes.tool} ${classes.help}`}
+      href={`/help/guide${place === undefined ? '' : `/${place.help}`}`}
+      target="_blank"
+      rel="noreferrer"
+      aria-label={strings.helpOnThisPage}
+      title={strings.helpOnThisPage}
+    >
+      ?
+    </a>
+  )
+}
+
 /** The top bar: search, connection status and the account. */
 const Bar = ({
   isReady,
   openPalette,
-  openHelp,
+  openKeys,
 }: {
   isReady: boolean
   openPalette: () => void
-  openHelp: () => void
+  openKeys: () => void
 }) => {
   const { session } = useServices()
   return (
@@ -154,15 +172,8 @@ const Bar = ({
         {isReady && session.may('fleet:write') ? <RequestsBadge /> : null}
         <LiveDot />
         {isReady && session.may('notices:read') ? <Bell /> : null}
-        <button
-          type="button"
-          className={`${classes.tool} ${classes.help}`}
-          onClick={openHelp}
-          aria-label={strings.keyboardShortcuts}
-        >
-          ?
-        </button>
-        <UserMenu />
+        <HelpLink />
+        <UserMenu openKeys={openKeys} />
       </div>
     </header>
   )
@@ -175,19 +186,19 @@ const Bar = ({
 export const Frame = ({ isReady, children }: { isReady: boolean; children?: ReactNode }) => {
   const { session } = useServices()
   const [palette, setPalette] = useState<boolean>()
-  const [help, setHelp] = useState<boolean>()
+  const [keys, setKeys] = useState<boolean>()
   const [question, setQuestion] = useState<Confirmation | null>()
   useEffect(() => answerConfirms(setQuestion), [])
   const openPalette = useCallback(() => setPalette(true), [])
-  const openHelp = useCallback(() => setHelp(true), [])
-  useFrameKeys(openPalette, openHelp)
+  const openKeys = useCallback(() => setKeys(true), [])
+  useFrameKeys(openPalette, openKeys)
   return (
     <div className={classes.frame}>
       <a className={classes.skip} href="#content">
         {strings.skipToContent}
       </a>
       <Rail isReady={isReady} />
-      <Bar isReady={isReady} openPalette={openPalette} openHelp={openHelp} />
+      <Bar isReady={isReady} openPalette={openPalette} openKeys={openKeys} />
       <main className={classes.content} id="content" tabIndex={-1}>
         <ConnectionBanner />
         <UpdateBanner />
@@ -197,7 +208,7 @@ export const Frame = ({ isReady, children }: { isReady: boolean; children?: Reac
       </main>
       <div className={classes.foot}>{isReady && session.may('fleet:read') ? <JobTray /> : null}</div>
       {palette === undefined ? null : <Palette opened={palette} close={() => setPalette(false)} />}
-      {help === undefined ? null : <KeysHelp opened={help} close={() => setHelp(false)} />}
+      {keys === undefined ? null : <KeysHelp opened={keys} close={() => setKeys(false)} />}
       {question === undefined ? null : <ConfirmDialog confirmation={question} close={() => setQuestion(null)} />}
     </div>
   )

@@ -14,7 +14,7 @@ const schemes: { value: 'light' | 'dark' | 'auto'; title: string; icon: IconName
   { value: 'auto', title: strings.systemColumn, icon: 'system' },
 ]
 
-export const UserMenu = () => {
+export const UserMenu = ({ openKeys }: { openKeys: () => void }) => {
   const { session } = useServices()
   const state = useSession()
   const navigate = useNavigate()
@@ -54,6 +54,9 @@ export const UserMenu = () => {
           </Menu.Item>
         ))}
         <Menu.Divider />
+        <Menu.Item leftSection={<Icon name="keyboard" />} rightSection={<kbd>?</kbd>} onClick={openKeys}>
+          {strings.keyboardShortcuts}
+        </Menu.Item>
         <Menu.Item leftSection={<Icon name="logout" />} onClick={() => void session.signOut().catch(tellFailure)}>
           {strings.signOut}
         </Menu.Item>

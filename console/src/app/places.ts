@@ -10,6 +10,8 @@ export interface Place {
   /** Second key after `g`. */
   key?: string
   permission: Permission
+  /** Guide about this page, with its section. */
+  help: string
   /** Shows the number of waiting items. */
   hasCount?: boolean
   /** Shows the number of unread alerts. */
@@ -25,16 +27,68 @@ export interface Place {
 }
 
 export const places: readonly Place[] = [
-  { to: '/', title: strings.overview, icon: 'overview', key: 'o', permission: 'fleet:read', isOnCall: true },
-  { to: '/agents', title: strings.hosts, icon: 'agents', key: 'a', permission: 'fleet:read', isOnCall: true },
-  { to: '/agentless', title: strings.agentlessHosts, icon: 'network', key: 'w', permission: 'fleet:read' },
-  { to: '/peripherals', title: strings.devices, icon: 'peripherals', key: 'p', permission: 'fleet:read' },
-  { to: '/insights', title: strings.insights, icon: 'insights', key: 'i', permission: 'fleet:read' },
-  { to: '/rollouts', title: strings.rollouts, icon: 'rollout', key: 'r', permission: 'fleet:read' },
-  { to: '/commands', title: strings.commands, icon: 'commands', key: 'c', permission: 'fleet:read' },
-  { to: '/policy', title: strings.policy, icon: 'policy', key: 'l', permission: 'fleet:read' },
+  {
+    to: '/',
+    help: 'operator#what-you-see',
+    title: strings.overview,
+    icon: 'overview',
+    key: 'o',
+    permission: 'fleet:read',
+    isOnCall: true,
+  },
+  {
+    to: '/agents',
+    help: 'operator#what-you-see',
+    title: strings.hosts,
+    icon: 'agents',
+    key: 'a',
+    permission: 'fleet:read',
+    isOnCall: true,
+  },
+  {
+    to: '/agentless',
+    help: 'agentless',
+    title: strings.agentlessHosts,
+    icon: 'network',
+    key: 'w',
+    permission: 'fleet:read',
+  },
+  {
+    to: '/peripherals',
+    help: 'operator#findings',
+    title: strings.devices,
+    icon: 'peripherals',
+    key: 'p',
+    permission: 'fleet:read',
+  },
+  {
+    to: '/insights',
+    help: 'operator#findings',
+    title: strings.insights,
+    icon: 'insights',
+    key: 'i',
+    permission: 'fleet:read',
+  },
+  {
+    to: '/rollouts',
+    help: 'agent-updates#update-in-rings',
+    title: strings.rollouts,
+    icon: 'rollout',
+    key: 'r',
+    permission: 'fleet:read',
+  },
+  {
+    to: '/commands',
+    help: 'policy#arm-a-fleet',
+    title: strings.commands,
+    icon: 'commands',
+    key: 'c',
+    permission: 'fleet:read',
+  },
+  { to: '/policy', help: 'policy#rules', title: strings.policy, icon: 'policy', key: 'l', permission: 'fleet:read' },
   {
     to: '/approvals',
+    help: 'policy#second-approver',
     title: strings.deviceApprovals,
     icon: 'inbox',
     key: 'v',
@@ -43,11 +97,20 @@ export const places: readonly Place[] = [
     isOnCall: true,
     short: strings.approvals,
   },
-  { to: '/quarantines', title: strings.quarantines, icon: 'lock', key: 'q', permission: 'fleet:read', isOfNac: true },
-  { to: '/reports', title: strings.reports, icon: 'report', key: 'd', permission: 'config:read' },
-  { to: '/events', title: strings.events, icon: 'events', key: 'e', permission: 'fleet:read' },
+  {
+    to: '/quarantines',
+    help: 'integrations#quarantines',
+    title: strings.quarantines,
+    icon: 'lock',
+    key: 'q',
+    permission: 'fleet:read',
+    isOfNac: true,
+  },
+  { to: '/reports', help: 'reports', title: strings.reports, icon: 'report', key: 'd', permission: 'config:read' },
+  { to: '/events', help: 'siem', title: strings.events, icon: 'events', key: 'e', permission: 'fleet:read' },
   {
     to: '/alerts',
+    help: 'alerts#the-inbox',
     title: strings.alerts,
     icon: 'bell',
     key: 'b',
@@ -55,16 +118,38 @@ export const places: readonly Place[] = [
     hasUnread: true,
     isOnCall: true,
   },
-  { to: '/settings', title: strings.settings, icon: 'settings', key: 's', permission: 'self:read' },
+  { to: '/settings', help: 'settings', title: strings.settings, icon: 'settings', key: 's', permission: 'self:read' },
 ]
 
 export const settingsPlaces: readonly Place[] = [
-  { section: strings.you, to: '/settings/profile', title: strings.myProfile, icon: 'user', permission: 'self:read' },
-  { section: strings.you, to: '/settings/sessions', title: strings.sessions, icon: 'session', permission: 'self:read' },
-  { section: strings.you, to: '/settings/tokens', title: strings.apiTokens, icon: 'key', permission: 'tokens:own' },
+  {
+    section: strings.you,
+    to: '/settings/profile',
+    help: 'operator#second-factor',
+    title: strings.myProfile,
+    icon: 'user',
+    permission: 'self:read',
+  },
+  {
+    section: strings.you,
+    to: '/settings/sessions',
+    help: 'operator#accounts',
+    title: strings.sessions,
+    icon: 'session',
+    permission: 'self:read',
+  },
+  {
+    section: strings.you,
+    to: '/settings/tokens',
+    help: 'operator#api-tokens',
+    title: strings.apiTokens,
+    icon: 'key',
+    permission: 'tokens:own',
+  },
   {
     section: strings.fleet,
     to: '/settings/accounts',
+    help: 'operator#accounts',
     title: strings.accounts,
     icon: 'users',
     permission: 'accounts:read',
@@ -72,6 +157,7 @@ export const settingsPlaces: readonly Place[] = [
   {
     section: strings.fleet,
     to: '/settings/enrolment',
+    help: 'operator#add-hosts',
     title: strings.addAHost,
     icon: 'plus',
     key: 'n',
@@ -80,6 +166,7 @@ export const settingsPlaces: readonly Place[] = [
   {
     section: strings.fleet,
     to: '/settings/tags',
+    help: 'operator#tags',
     title: strings.tags,
     icon: 'tag',
     key: 't',
@@ -88,6 +175,7 @@ export const settingsPlaces: readonly Place[] = [
   {
     section: strings.fleet,
     to: '/settings/packages',
+    help: 'agent-updates#publish-a-build',
     title: strings.agentBuilds,
     icon: 'package',
     permission: 'fleet:read',
@@ -95,6 +183,7 @@ export const settingsPlaces: readonly Place[] = [
   {
     section: strings.fleet,
     to: '/settings/knowledge',
+    help: 'knowledge',
     title: strings.knowledge,
     icon: 'book',
     permission: 'health:read',
@@ -102,6 +191,7 @@ export const settingsPlaces: readonly Place[] = [
   {
     section: strings.integrations,
     to: '/settings/mail',
+    help: 'settings#mail',
     title: strings.mail,
     icon: 'inbox',
     permission: 'config:read',
@@ -109,6 +199,7 @@ export const settingsPlaces: readonly Place[] = [
   {
     section: strings.integrations,
     to: '/settings/notifications',
+    help: 'alerts#notification-groups',
     title: strings.notificationGroups,
     icon: 'bell',
     permission: 'notices:read',
@@ -116,6 +207,7 @@ export const settingsPlaces: readonly Place[] = [
   {
     section: strings.integrations,
     to: '/settings/deliveries',
+    help: 'alerts#deliveries',
     title: strings.deliveries,
     icon: 'upload',
     permission: 'config:read',
@@ -123,6 +215,7 @@ export const settingsPlaces: readonly Place[] = [
   {
     section: strings.integrations,
     to: '/settings/directory',
+    help: 'settings#directory',
     title: strings.directory,
     icon: 'users',
     permission: 'config:read',
@@ -130,6 +223,7 @@ export const settingsPlaces: readonly Place[] = [
   {
     section: strings.integrations,
     to: '/settings/identity',
+    help: 'settings#identity-provider',
     title: strings.identityProvider,
     icon: 'key',
     permission: 'config:read',
@@ -137,6 +231,7 @@ export const settingsPlaces: readonly Place[] = [
   {
     section: strings.integrations,
     to: '/settings/ise',
+    help: 'integrations#cisco-ise',
     title: strings.ciscoIse,
     icon: 'network',
     permission: 'config:read',
@@ -144,6 +239,7 @@ export const settingsPlaces: readonly Place[] = [
   {
     section: strings.integrations,
     to: '/settings/counteract',
+    help: 'integrations#forescout-counteract',
     title: strings.counteract,
     icon: 'network',
     permission: 'config:read',
@@ -151,6 +247,7 @@ export const settingsPlaces: readonly Place[] = [
   {
     section: strings.integrations,
     to: '/settings/assets',
+    help: 'asset-stream',
     title: strings.assetStream,
     icon: 'network',
     permission: 'fleet:read',
@@ -158,6 +255,7 @@ export const settingsPlaces: readonly Place[] = [
   {
     section: strings.thisServer,
     to: '/settings/security',
+    help: 'settings#sign-in-security',
     title: strings.signInSecurity,
     icon: 'key',
     permission: 'config:read',
@@ -165,6 +263,7 @@ export const settingsPlaces: readonly Place[] = [
   {
     section: strings.thisServer,
     to: '/settings/login',
+    help: 'settings#sign-in-page',
     title: strings.loginPage,
     icon: 'imaging',
     permission: 'config:read',
@@ -172,6 +271,7 @@ export const settingsPlaces: readonly Place[] = [
   {
     section: strings.thisServer,
     to: '/settings/domain',
+    help: 'settings#domain-name',
     title: strings.domainName,
     icon: 'external',
     permission: 'config:read',
@@ -179,6 +279,7 @@ export const settingsPlaces: readonly Place[] = [
   {
     section: strings.thisServer,
     to: '/settings/licence',
+    help: 'settings#licence',
     title: strings.licence,
     icon: 'policy',
     permission: 'config:read',
@@ -186,6 +287,7 @@ export const settingsPlaces: readonly Place[] = [
   {
     section: strings.thisServer,
     to: '/settings/product',
+    help: 'settings#product',
     title: strings.product,
     icon: 'settings',
     permission: 'config:read',
@@ -193,6 +295,7 @@ export const settingsPlaces: readonly Place[] = [
   {
     section: strings.thisServer,
     to: '/settings/backups',
+    help: 'backup#scheduled-backups',
     title: strings.backups,
     icon: 'storage',
     permission: 'config:read',
@@ -200,6 +303,7 @@ export const settingsPlaces: readonly Place[] = [
   {
     section: strings.thisServer,
     to: '/settings/history',
+    help: 'settings#what-all-pages-share',
     title: strings.settingsHistory,
     icon: 'refresh',
     permission: 'config:read',
@@ -207,6 +311,7 @@ export const settingsPlaces: readonly Place[] = [
   {
     section: strings.thisServer,
     to: '/settings/health',
+    help: 'health',
     title: strings.healthAndVersion,
     icon: 'health',
     key: 'h',
@@ -215,6 +320,7 @@ export const settingsPlaces: readonly Place[] = [
   {
     section: strings.thisServer,
     to: '/settings/thresholds',
+    help: 'health#thresholds',
     title: strings.healthThresholds,
     icon: 'filter',
     permission: 'config:read',
@@ -222,6 +328,7 @@ export const settingsPlaces: readonly Place[] = [
   {
     section: strings.thisServer,
     to: '/settings/audit',
+    help: 'audit#read-the-trail',
     title: strings.auditTrail,
     icon: 'audit',
     permission: 'audit:read',

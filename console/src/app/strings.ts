@@ -8,6 +8,7 @@ export const strings = withWords({
   search: 'Search hosts, devices, actions',
   ctrlK: 'Ctrl K',
   keyboardShortcuts: 'Keyboard shortcuts',
+  helpOnThisPage: 'Help for this page',
   skipToContent: 'Skip to content',
   searchEverything: 'Search everything',
   approvalRestored: 'Second approver required again.',

@@ -15,11 +15,15 @@ describe('the served console', () => {
     writeFileSync(join(dir, 'assets', 'built-2.js'), `// ${'y'.repeat(4_000)}`)
     writeFileSync(join(dir, 'assets', 'built-2.js.br'), 'brotli of the build')
     writeFileSync(join(dir, 'assets', 'built-2.js.gz'), 'gzip of the build')
-    t = await startTestApp({ consoleDir: dir })
+    mkdirSync(join(help, 'guide'))
+    writeFileSync(join(help, 'guide', 'alerts.html'), '<h1>Alerts</h1>')
+    t = await startTestApp({ consoleDir: dir, helpDir: help })
   })
+  const help = mkdtempSync(join(tmpdir(), 'portcullis-help-'))
   afterAll(async () => {
     await t.close()
     rmSync(dir, { recursive: true })
+    rmSync(help, { recursive: true })
   })
 
   it('serves its page for views, with a new nonce each time', async () => {
@@ -52,6 +56,15 @@ describe('the served console', () => {
     })
     expect([answer.headers['content-encoding'], answer.body]).toEqual([encoding, body])
     expect(answer.headers.vary).toBe('accept-encoding')
+  })
+
+  it('serves the help without a script, and no console below it', async () => {
+    const answer = await t.request({ method: 'GET', url: '/help/guide/alerts' })
+    expect([answer.statusCode, answer.body]).toEqual([200, '<h1>Alerts</h1>'])
+    expect(answer.headers['content-security-policy']).toMatch(
+      /^default-src 'none'; style-src 'sha256-.*; img-src 'self'$/,
+    )
+    expect((await t.request({ method: 'GET', url: '/help/guide/none' })).statusCode).toBe(404)
   })
 
   it('compresses its page, with a nonce in header and body', async () => {

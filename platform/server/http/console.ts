@@ -4,16 +4,29 @@ import { extname, join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { docsPolicy } from './docs-page.ts'
 
 const mediaTypes: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.png': 'image/png',
 }
 
 /** First path segments outside the console: unknown paths below them are a 404, not a page. */
-const reserved = new Set(['prime', 'agent', 'worker', 'docs', 'openapi.json', 'healthz', 'readyz', 'metrics', 'assets'])
+const reserved = new Set([
+  'prime',
+  'agent',
+  'worker',
+  'docs',
+  'help',
+  'openapi.json',
+  'healthz',
+  'readyz',
+  'metrics',
+  'assets',
+])
 
 const policy = (nonce: string): string =>
   [
@@ -44,8 +57,8 @@ interface Asset {
   immutable: boolean
 }
 
-/** Reads the built console into memory (about 4 MB), so that a request can name only keys of this map. */
-const readAssets = (dir: string): Map<string, Asset> => {
+/** Reads built files into memory (about 4 MB of the console), so that a request can name only keys of this map. */
+const readAssets = (dir: string, prefix: string): Map<string, Asset> => {
   const assets = new Map<string, Asset>()
   let files: string[]
   try {
@@ -61,7 +74,7 @@ const readAssets = (dir: string): Map<string, Asset> => {
     if (type === undefined) continue
     const packed = Object.entries(suffixes).filter(([, suffix]) => known.has(file + suffix))
     const name = relative(dir, file).replaceAll('\\', '/')
-    assets.set(`/${name}`, {
+    assets.set(`${prefix}${name}`, {
       type,
       plain: readFileSync(file),
       packed: Object.fromEntries(packed.map(([encoding, suffix]) => [encoding, readFileSync(file + suffix)])),
@@ -94,11 +107,12 @@ const isPagePath = (path: string): boolean => {
 }
 
 /**
- * Serves the built console: its files by exact name, and its page for every path of a view. Returns false for all other
- * paths, which then get a 404.
+ * Serves the built console and its help: their files by exact name, and the console for every path of a view. Returns
+ * false for all other paths, which then get a 404.
  */
-export const createConsole = (dir: string) => {
-  const assets = readAssets(dir)
+export const createConsole = ({ consoleDir, helpDir }: { consoleDir: string; helpDir: string }) => {
+  const assets = readAssets(consoleDir, '/')
+  for (const [path, asset] of readAssets(helpDir, '/help/')) assets.set(path.replace(/\.html$/, ''), asset)
   const index = assets.get('/index.html')?.plain.toString('utf8')
 
   async function page(request: FastifyRequest, reply: FastifyReply): Promise<void> {
@@ -127,6 +141,7 @@ export const createConsole = (dir: string) => {
       }
       const encoding = Object.keys(asset.packed).find((one) => accepts(request, one))
       if (encoding !== undefined) reply.header('content-encoding', encoding)
+      if (path.startsWith('/help/')) reply.header('content-security-policy', `${docsPolicy}; img-src 'self'`)
       reply
         .type(asset.type)
         .header('cache-control', asset.immutable ? 'public, max-age=31536000, immutable' : 'no-cache')

@@ -15,16 +15,17 @@ body{font:16px/1.55 system-ui,sans-serif;margin:0 auto;max-width:60rem;padding:1
 a{color:var(--link)}h1{font-size:1.7rem}h2{margin-top:2.5rem;border-bottom:1px solid var(--line)}h3{margin:2rem 0 .3rem;font-size:1.05rem}h4{margin:.9rem 0 .2rem;font-size:.95rem}
 code,pre{font:.875em/1.5 ui-monospace,monospace}pre{background:var(--soft);border:1px solid var(--line);border-radius:6px;padding:.7rem;overflow-x:auto}
 table{border-collapse:collapse;width:100%}td,th{border:1px solid var(--line);padding:.3rem .55rem;text-align:left;vertical-align:top}
-nav li{margin:.1rem 0}.dim{color:var(--dim)}:target{background:light-dark(#fff8c5,#3b2e0a);scroll-margin-top:1rem}
+nav li{margin:.1rem 0}img{max-width:100%}.dim{color:var(--dim)}:target{background:light-dark(#fff8c5,#3b2e0a);scroll-margin-top:1rem}
 `
 
 /** Content security policy of these pages: no scripts, no requests, and one style, identified by its hash. */
 export const docsPolicy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 
-const page = (title: string, body: string): string =>
+/** Returns a page of the help or the reference around trusted HTML. */
+export const docsPage = (title: string, body: string): string =>
   `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeHtml(title)}</title><style>${style}</style></head>
-<body><nav aria-label="Reference"><a href="/">Console</a> · <a href="/docs">Operations</a> · <a href="/docs/errors">Errors</a> · <a href="/openapi.json">OpenAPI</a></nav>
+<body><nav aria-label="Documentation"><a href="/">Console</a> · <a href="/help/guide">Guides</a> · <a href="/docs">Operations</a> · <a href="/docs/errors">Errors</a> · <a href="/openapi.json">OpenAPI</a></nav>
 <main>${body}</main></body></html>
 `
 
@@ -35,7 +36,7 @@ export const errorsPage = (): string => {
     ([code, { status, title, cause, cure }]) =>
       `<section id="${code}"><h2><code>${code}</code></h2><p><strong>${status} ${escapeHtml(title)}</strong></p><h4>Cause</h4><p>${prose(cause)}</p><h4>Cure</h4><p>${prose(cure)}</p></section>`,
   )
-  return page(
+  return docsPage(
     'Errors',
     `<h1>Errors</h1><p>All error responses are <code>application/problem+json</code> with one of these codes. With <code>Accept: text/plain</code>, the response contains only the detail. ${prose(plainErrorsText(contractOperations()))}</p><ul>${entries
       .map(([code, { status }]) => `<li>${status} <a href="#${code}"><code>${code}</code></a></li>`)
@@ -125,7 +126,7 @@ export const operationsPage = (document: OpenApiDocument): string => {
     ([name, schema]) =>
       `<section id="shape-${name}"><h3><code>${name}</code></h3>${schema.description === undefined ? '' : `<p>${prose(schema.description)}</p>`}<pre>${escapeHtml(shapeText(schema))}</pre></section>`,
   )
-  return page(
+  return docsPage(
     `${document.info.title} ${document.info.version}`,
     `<h1>${escapeHtml(document.info.title)} ${escapeHtml(document.info.version)}: operations</h1><p>${prose(document.info.description)}</p><ul>${groups
       .map((group) => group.list)

@@ -24,6 +24,7 @@ export const composeFor = async (config: Config, given: Given): Promise<Server> 
     releaseKey: loadReleaseKey(config.releaseKeyFile, fromRoot('build/agent/manifest.json')),
     agentBuildDir: fromRoot('build/agent'),
     consoleDir: fromRoot('build/console'),
+    helpDir: fromRoot('build/help'),
   })
 
 /**

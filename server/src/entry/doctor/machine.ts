@@ -12,13 +12,13 @@ export const nodeVersion = (version: string): Finding => {
     : error('Node', seen, `Node ${neededNode} or newer is required. npm start and npm run build download it.`)
 }
 
-/** Checks the built console and agent. Without them, the server starts but does not serve them. */
+/** Checks the built console, help and agent. Without them, the server starts but does not serve them. */
 export const builds = (root: string): Finding => {
-  const missing = ['build/console/index.html', 'build/agent/manifest.json'].filter(
+  const missing = ['build/console/index.html', 'build/help/guide.html', 'build/agent/manifest.json'].filter(
     (file) => !existsSync(join(root, file)),
   )
   return missing.length === 0
-    ? ok('builds', 'console and agent are built')
+    ? ok('builds', 'console, help and agent are built')
     : warning('builds', `missing: ${missing.join(', ')}`, 'Run npm run build.')
 }
 
