@@ -29,7 +29,7 @@ const systems = ['Debian GNU/Linux 12 (bookworm)', 'Ubuntu 24.04', 'Fedora_41 10
 const makes = [plainKeyboard, rubberDucky, storageStick, unifyingReceiver1207, webcam, yubiKey, hub]
 const tagNames = ['Lab', 'kiosk', 'ÄRZTE']
 
-/** Enrols 30 hosts that differ in name, system, devices, tags and connection. */
+/** Enrols 30 hosts that differ in name, system, devices, tags, connection, mode and grade. */
 export const seedHosts = async (t: TestApp): Promise<void> => {
   const admin = await t.admin()
   const made = await Promise.all(
@@ -41,6 +41,7 @@ export const seedHosts = async (t: TestApp): Promise<void> => {
           osName: systems[i % systems.length] as string,
           agentVersion: `1.${i % 4}.0`,
           model: i % 5 === 0 ? 'Kiosk 3000' : 'T14',
+          enforcement: i % 3 === 1 ? 'observe' : 'before-driver',
         },
         devices: makes.slice(i % 4, (i % 4) + (i % 6)).map((make, k) => make({ portPath: `1-${k + 1}` })),
       }),
@@ -56,6 +57,11 @@ export const seedHosts = async (t: TestApp): Promise<void> => {
     })
     expect(answer.statusCode, answer.body).toBe(200)
   }
+  for (const [i, agent] of made.entries())
+    if (i % 6 === 2) await agent.checkIn({ enforcement: { mode: 'Armed', policyVersion: 0, reason: '' } })
+  const rule = { effect: 'allow', kinds: ['Hub'], reason: 'hubs', host: made[2]?.agentId }
+  const ruled = await admin.post('/prime/webui/policy/rules', rule)
+  expect(ruled.statusCode, ruled.body).toBe(200)
   t.clock.advance(181_000)
   for (const [i, agent] of made.entries()) if (i % 3 !== 0) await agent.checkIn()
   await t.server.ingest.sweep()

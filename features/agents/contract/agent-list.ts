@@ -147,6 +147,15 @@ export const Agent = closed({
     description: 'Host clock minus server clock at the last check-in. Positive if the host is ahead.',
   }),
   firstSeen: zonelessTime('Time of the enrolment or first poll.'),
+  canBlock: Type.Boolean({
+    'x-label': 'Can block',
+    description:
+      'True if the host can keep devices from working once it is armed. False: agentless hosts, hosts of feeds, and agents with the grade `observe`.',
+  }),
+  policyPending: Type.Boolean({
+    'x-label': 'Policy pending',
+    description: 'True if the host is armed and has not fetched the newest rules yet.',
+  }),
 })
 export type Agent = Static<typeof Agent>
 
@@ -170,6 +179,8 @@ export const agentFilters = {
   HasVulnerablePeripherals: booleanFilter('hasVulnerablePeripherals', { label: 'Vulnerable devices' }),
   HasKnownAttackTools: booleanFilter('hasKnownAttackTools', { label: 'Attack tools' }),
   DeploymentMode: enumFilter('deploymentMode', deploymentModes, { labels: deploymentLabels }),
+  CanBlock: booleanFilter('canBlock'),
+  PolicyPending: booleanFilter('policyPending'),
   ReleaseKey: textFilter('releaseKey'),
   PossibleDuplicate: booleanFilter('possibleDuplicates of the host, true if there are any'),
   Vendor: vendorFilter('Vendor of an attached device', { label: 'Device vendor' }),
@@ -203,6 +214,8 @@ export const agentList = list({
     defaultSort: 'severity_desc',
     filters: [
       'Status',
+      'CanBlock',
+      'PolicyPending',
       'Severity',
       'HasKnownAttackTools',
       'HasVulnerablePeripherals',
@@ -255,6 +268,8 @@ export const agentList = list({
       { id: 'os', of: 'osVersion', width: 200, grow: true, shown: true },
       { id: 'seen', of: 'lastUpdated', width: 108, shown: true },
       { id: 'mode', of: 'operationalStatus', width: 80 },
+      { id: 'canBlock', width: 90 },
+      { id: 'policyPending', width: 110 },
       { id: 'version', of: 'serviceVersion', width: 110 },
       { id: 'approved', of: 'approvedAndPresent', width: 90, title: 'Allowed' },
       { id: 'licence', of: 'licenseStatus', width: 96 },

@@ -161,6 +161,14 @@ export const agentsClassificationSummary = operation({
     disconnected: Type.Integer(),
     armed: Type.Integer(),
     free: Type.Integer(),
+    protection: closed(
+      {
+        protected: Type.Integer({ description: 'Armed hosts that can block devices.' }),
+        possible: Type.Integer({ description: 'Free hosts that can block devices once they are armed.' }),
+        impossible: Type.Integer({ description: 'Hosts that cannot block devices.' }),
+      },
+      { description: 'All hosts, each counted once, by whether they block devices or could.' },
+    ),
     unapproved: Type.Integer(),
     vulnerable: Type.Integer(),
     knownAttackTools: Type.Integer(),

@@ -62,6 +62,8 @@ const hasModel = (models: SqlFragment): SqlFragment =>
   sql`r.agent_id in (select p.agent_id from peripherals p where p.present
     and p.design_id in (select d.design_id from designs d where d.model_id in (${models})))`
 
+/** Whether a host has not fetched the newest rules. Free hosts do not need them. */
+const policyPending = '(r.armed and h.policy_due)'
 const heartbeat = 'join agent_heartbeats h on h.agent_id = r.agent_id'
 /** A column of the wide table: no index provides its order. */
 const wide = (expression: string) => ({
@@ -169,6 +171,8 @@ export const agentsList = listSpec(agentList, {
     riskScore: 'r.risk',
     clockSkewSeconds: { select: 'h.skew_seconds', sort: 'h.skew_seconds', sortJoin: heartbeat },
     firstSeen: zoneless('r.first_seen'),
+    canBlock: 'r.can_block',
+    policyPending: { select: policyPending, sort: policyPending, sortJoin: heartbeat },
   },
   filters: {
     Uuid: contains('r.agent_id::text'),
@@ -196,6 +200,7 @@ export const agentsList = listSpec(agentList, {
     Hashtags: hasAnyTag('r.agent_id', 'agent_tags', 'agent_id'),
     ExpirationDate: isTime(`(r.expiration::timestamp at time zone 'UTC')`),
     DeploymentMode: oneOf({ Agent: 'not r.agentless', Agentless: 'r.agentless and not r.feed', Feed: 'r.feed' }),
+    PolicyPending: isTrue(`(r.armed and r.agent_id in (select h.agent_id from agent_heartbeats h where h.policy_due))`),
     ReleaseKey: contains('r.release_key'),
     PossibleDuplicate: isTrue(`(r.agent_id in (select d.agent_id from agents d where d.possible_duplicates <> '{}'))`),
     Vendor: (_f, text) => hasModel(modelsOfVendor(text)),
@@ -218,6 +223,8 @@ export interface SummaryRow {
   total: number
   connected: number
   armed: number
+  protected: number
+  can_block: number
   unapproved: number
   vulnerable: number
   attack_tool: number
@@ -249,6 +256,7 @@ export const createAgentsRead = (db: Queryable) => ({
   summary: async (list: CompiledList): Promise<SummaryRow> => {
     const rows = await db.prepared<SummaryRow>(sql`
       select count(*) as total, count(*) filter (where r.connected) as connected, count(*) filter (where r.armed) as armed,
+        count(*) filter (where r.armed and r.can_block) as protected, count(*) filter (where r.can_block) as can_block,
         count(*) filter (where r.unapproved) as unapproved, count(*) filter (where r.vulnerable) as vulnerable,
         count(*) filter (where r.attack_tool) as attack_tool, count(*) filter (where r.agentless and not r.feed) as agentless, count(*) filter (where r.feed) as feed,
         count(*) filter (where r.license = 0) as pending, count(*) filter (where r.license = 1) as expired,

@@ -4,6 +4,7 @@ import { SeverityShape } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import type { Severity } from '@portcullis/platform/console/ui/theme/tokens.ts'
 import { useNow } from '@portcullis/platform/console/ui/useNow.ts'
 import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import classes from './NumberTile.module.css'
 import { strings } from './strings.ts'
 
@@ -18,6 +19,8 @@ export interface NumberTileProps {
   change: { by: number; since: number } | null
   /** Filters of the host list that match the same hosts. */
   search: Record<string, string>
+  /** Further numbers with their own links, below the number. */
+  parts?: ReactNode
 }
 
 const changeText = (by: number, age: string): string => {
@@ -26,10 +29,10 @@ const changeText = (by: number, age: string): string => {
 }
 
 /** A number that links to the hosts it counts. */
-export const NumberTile = ({ title, value, of, severity, change, search }: NumberTileProps) => {
+export const NumberTile = ({ title, value, of, severity, change, search, parts }: NumberTileProps) => {
   const now = useNow()
-  return (
-    <Link to="/agents" search={search} className={classes.tile}>
+  const number = (
+    <>
       <Quiet small>{title}</Quiet>
       <span className={classes.value}>
         {severity !== undefined && value !== undefined && value > 0 ? <SeverityShape severity={severity} /> : null}
@@ -41,6 +44,22 @@ export const NumberTile = ({ title, value, of, severity, change, search }: Numbe
           {changeText(change.by, relativeTime(change.since, now))}
         </Quiet>
       )}
-    </Link>
+    </>
+  )
+  if (parts === undefined)
+    return (
+      <Link to="/agents" search={search} className={classes.tile}>
+        {number}
+      </Link>
+    )
+  return (
+    <div className={classes.tile}>
+      <Link to="/agents" search={search} className={classes.number}>
+        {number}
+      </Link>
+      <Quiet tiny num>
+        {parts}
+      </Quiet>
+    </div>
   )
 }

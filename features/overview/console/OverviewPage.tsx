@@ -39,7 +39,7 @@ export const OverviewPage = ({ empty }: { empty: ReactNode }) => {
       ? null
       : {
           connected: data.connected,
-          armed: data.armed,
+          armed: data.protection.protected,
           attackTools: data.knownAttackTools,
           vulnerable: data.vulnerable,
           violating: data.unapproved,

@@ -1,15 +1,31 @@
 import type { agentsClassificationSummary, ResponseOf } from '@portcullis/contract'
 import { Columns } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { Link } from '@tanstack/react-router'
 import { NumberTile } from './NumberTile.tsx'
 import { strings } from './strings.ts'
 import type { Numbers, Snapshot } from './visit.ts'
 
+type Summary = ResponseOf<typeof agentsClassificationSummary>
+
 export interface TilesProps {
-  data: ResponseOf<typeof agentsClassificationSummary> | undefined
+  data: Summary | undefined
   numbers: Numbers | null
   /** The last visit; null if there was none. */
   before: Snapshot | null
 }
+
+/** The hosts that block nothing: those that could, and those that cannot. */
+const Unprotected = ({ possible, impossible }: Summary['protection']) => (
+  <>
+    <Link to="/agents" search={{ Status: 'Free', CanBlock: 'true' }}>
+      {strings.couldBe({ count: possible })}
+    </Link>
+    {' · '}
+    <Link to="/agents" search={{ CanBlock: 'false' }}>
+      {strings.cannotBe({ count: impossible })}
+    </Link>
+  </>
+)
 
 /** Shows five numbers of the fleet, each with its change since the last visit. */
 export const Tiles = ({ data, numbers, before }: TilesProps) => {
@@ -25,11 +41,12 @@ export const Tiles = ({ data, numbers, before }: TilesProps) => {
         search={{ Status: 'Connected' }}
       />
       <NumberTile
-        title={strings.armed}
-        value={data?.armed}
+        title={strings.protected}
+        value={data?.protection.protected}
         of={data?.total}
         change={change('armed')}
-        search={{ Status: 'Armed' }}
+        search={{ Status: 'Armed', CanBlock: 'true' }}
+        parts={data === undefined ? '' : <Unprotected {...data.protection} />}
       />
       <NumberTile
         title={strings.withAttackTools}

@@ -100,7 +100,7 @@ const isHostExamined = ({ hosts, isEveryGrade }: Examined): SqlFragment =>
     [
       raw('true'),
       // Hosts that cannot block devices cannot be armed.
-      ...(isEveryGrade ? [] : [raw(`not r.agentless and a.enforcement <> 'observe'`)]),
+      ...(isEveryGrade ? [] : [raw('r.can_block')]),
       ...(hosts === null ? [] : [hosts]),
     ],
     ' and ',

@@ -33,7 +33,7 @@ const readiness = (update: UpdateFacts | null): SqlFragment =>
   update === null
     ? sql`case when a.agent_id is null then array['skipped', 'The host was removed.']
         when r.armed then array[case when h.commanded_at is null then 'unchanged' else 'done' end, '']
-        when a.enforcement = 'observe' then array['notReady', 'The host is only monitored.']
+        when not r.can_block then array['notReady', 'The host is only monitored.']
         when w.reason is not null then array['notReady', w.reason]
         when not r.connected then array['offline', ''] else array['waiting', ''] end`
     : sql`case when a.agent_id is null then array['skipped', 'The host was removed.']

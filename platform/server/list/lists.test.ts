@@ -15,6 +15,8 @@ beforeAll(async () => {
   agents = (await pageOf(t, 'agents?PageSize=1000')).data
   peripherals = (await pageOf<Peripheral>(t, 'peripherals?PageSize=1000')).data
   expect([agents.length, peripherals.length > 60]).toEqual([30, true])
+  const kinds = new Set(agents.map((a) => `${a.canBlock} ${a.operationalStatus} ${a.policyPending}`))
+  expect([...kinds].sort()).toEqual(['false Free false', 'true Armed false', 'true Armed true', 'true Free false'])
 })
 afterAll(() => t.close())
 
@@ -43,6 +45,8 @@ const agentMeaning: Record<string, (a: Agent, value: string) => boolean> = {
   HasUnapprovedPeripherals: (a, v) => a.hasUnapprovedPeripherals === (fold(v) === 'true'),
   HasVulnerablePeripherals: (a, v) => a.hasVulnerablePeripherals === (fold(v) === 'true'),
   HasKnownAttackTools: (a, v) => a.hasKnownAttackTools === (fold(v) === 'true'),
+  CanBlock: (a, v) => a.canBlock === (fold(v) === 'true'),
+  PolicyPending: (a, v) => a.policyPending === (fold(v) === 'true'),
   ContainsVulnerablePeripheralOrWLV: (a, v) =>
     any(v, (one) => a.containsVulnerablePeripheralOrWLV.split(',').some((found) => fold(found) === fold(one))),
   DeploymentMode: (a, v) => any(v, (one) => fold(a.deploymentMode) === fold(one)),
@@ -139,6 +143,8 @@ const filterValues: Record<string, fc.Arbitrary<string>> = {
   HasUnapprovedPeripherals: boolean,
   HasVulnerablePeripherals: boolean,
   HasKnownAttackTools: boolean,
+  CanBlock: boolean,
+  PolicyPending: boolean,
   ContainsVulnerablePeripheralOrWLV: list('vulnerable', 'WLV'),
   DeploymentMode: list('agent', 'Agentless'),
   Hashtags: list('lab', 'KIOSK', 'ärzte', 'none'),
@@ -218,6 +224,11 @@ describe('the agents list', () => {
           disconnected: count((a) => a.connectionStatus === 'Disconnected'),
           armed: count((a) => a.operationalStatus === 'Armed'),
           free: count((a) => a.operationalStatus === 'Free'),
+          protection: {
+            protected: count((a) => a.canBlock && a.operationalStatus === 'Armed'),
+            possible: count((a) => a.canBlock && a.operationalStatus === 'Free'),
+            impossible: count((a) => !a.canBlock),
+          },
           unapproved: count((a) => a.hasUnapprovedPeripherals),
           vulnerable: count((a) => a.hasVulnerablePeripherals),
           knownAttackTools: count((a) => a.hasKnownAttackTools),
