@@ -103,6 +103,7 @@ const filter = (name: string, label: string, kind: Filter['kind'], labels: Filte
   labels,
   values: Object.keys(labels),
   isSingle: false,
+  maxLength: 256,
 })
 const filters = [
   filter('name', 'Name', 'text'),

@@ -16,6 +16,10 @@ export type FilterKind =
   /** One end of a period. */
   | 'instant'
 
+/** Kinds of values that the fleet suggests for a filter. */
+export const suggestionKinds = ['vendor', 'product', 'model', 'vid', 'pid'] as const
+export type Suggestions = (typeof suggestionKinds)[number]
+
 /** How lists show a filter. */
 interface FilterFacts {
   kind: FilterKind
@@ -29,6 +33,10 @@ interface FilterFacts {
   labels?: Readonly<Record<string, string>>
   /** Accepts only one value. */
   isSingle?: true
+  /** What the filter suggests while a person types. */
+  suggests?: Suggestions
+  /** Texts that the filter accepts, as a regular expression, and the sentence that says so. Absent: any text. */
+  accepts?: { pattern: string; hint: string }
 }
 type MoreFacts = Omit<FilterFacts, 'kind'>
 
@@ -64,7 +72,10 @@ export const textFilter = (what: string, more?: MoreFacts) =>
 
 /** Defines the vendor filter of every list. */
 export const vendorFilter = (what: string, more?: MoreFacts) =>
-  textFilter(`${what} (vendor name of the model, or manufacturer string of one of its devices)`, more)
+  textFilter(`${what} (vendor name of the model, or manufacturer string of one of its devices)`, {
+    suggests: 'vendor',
+    ...more,
+  })
 
 /** Defines a filter for rows with one of several values, ignoring case. */
 export const enumFilter = (what: string, values: readonly string[], more?: MoreFacts) =>

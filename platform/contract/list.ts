@@ -3,7 +3,7 @@
  * API, exports, reports and the console read it. Its SQL is a map with the same keys (`platform/server/list/spec.ts`).
  */
 import type { TObject, TSchema } from 'typebox'
-import { type FilterKind, filterFacts } from './filters.ts'
+import { type FilterKind, filterFacts, type Suggestions } from './filters.ts'
 import type { Permission } from './permissions.ts'
 
 /** The format in which files and tables show a value. */
@@ -165,6 +165,9 @@ export const list = <
 /** Names of the filters that the console offers for a list. */
 export type OfferedFilter<L extends { table: { filters: readonly string[] } }> = L['table']['filters'][number]
 
+/** Maximum length of a value that a person types. */
+const longestTyped = 256
+
 /** A filter as editors and descriptions show it. */
 export interface ListFilter {
   name: string
@@ -176,13 +179,17 @@ export interface ListFilter {
   labels: Labels
   /** Accepts only one value. */
   isSingle: boolean
+  /** Maximum length of a value. */
+  maxLength: number
+  suggests?: Suggestions
+  accepts?: { pattern: string; hint: string }
 }
 
 /** Returns the filters of a list by name. */
 export const filtersOf = ({ row, filters }: Pick<ListDefinition, 'row' | 'filters'>): ListFilter[] => {
   const columns = columnsOf(row)
   return Object.entries(filters).map(([name, schema]) => {
-    const { kind, of = '', label, values, labels, isSingle = false } = filterFacts(schema)
+    const { kind, of = '', label, values, labels, isSingle = false, suggests, accepts } = filterFacts(schema)
     const column = columns[of] ?? columns[name.slice(0, 1).toLowerCase() + name.slice(1)]
     return {
       name,
@@ -191,6 +198,9 @@ export const filtersOf = ({ row, filters }: Pick<ListDefinition, 'row' | 'filter
       values: values ?? [],
       labels: labels ?? column?.labels ?? {},
       isSingle,
+      maxLength: Math.min(longestTyped, (schema as { maxLength?: number }).maxLength ?? longestTyped),
+      ...(suggests === undefined ? {} : { suggests }),
+      ...(accepts === undefined ? {} : { accepts }),
     }
   })
 }

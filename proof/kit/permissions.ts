@@ -37,7 +37,7 @@ const byPermission: Readonly<Record<Permission | 'public', string>> = {
     readChangeRequest downloadChangeRequest listCommands feedHost listConnections listFeeds listHeldPorts listJobs
     listPackages listPolicyGrants listPolicyRules listQuarantines listRolloutHosts listRollouts live policyActivity
     policyApprovals policyHistory previewBulk previewPolicy readNacEndpoint spoofedIdentities testPolicyDraft
-    uncommonPeripherals uniqueWhitelistViolation vulnerablePeripherals workerPollerDetails`,
+    suggestFilterValues uncommonPeripherals uniqueWhitelistViolation vulnerablePeripherals workerPollerDetails`,
   'audit:read': `
     auditStatus exportAuditCheckpoints exportAuditTrail getAuditPeople getAuditRecord getAuditRecords getAuditTrails
     getAudits`,

@@ -4,6 +4,7 @@ import { invalid } from '@portcullis/platform/server/app-error.ts'
 import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import { raw, type SqlFragment, sql } from '@portcullis/platform/server/db/sql.ts'
 import {
+  allWordsInModelText,
   type Condition,
   contains,
   containsInDictionary,
@@ -57,10 +58,10 @@ const lastUpdated: Filter = (field, text) => {
   }
 }
 
-/** Matches hosts with an attached device of one of these models. */
-const hasModel = (models: SqlFragment): SqlFragment =>
+/** Matches hosts with an attached device whose fingerprint meets a condition over `designs d`. */
+const hasDevice = (condition: SqlFragment): SqlFragment =>
   sql`r.agent_id in (select p.agent_id from peripherals p where p.present
-    and p.design_id in (select d.design_id from designs d where d.model_id in (${models})))`
+    and p.design_id in (select d.design_id from designs d where ${condition}))`
 
 /** Whether a host has not fetched the newest rules. Free hosts do not need them. */
 const policyPending = '(r.armed and h.policy_due)'
@@ -203,12 +204,13 @@ export const agentsList = listSpec(agentList, {
     PolicyPending: isTrue(`(r.armed and r.agent_id in (select h.agent_id from agent_heartbeats h where h.policy_due))`),
     ReleaseKey: contains('r.release_key'),
     PossibleDuplicate: isTrue(`(r.agent_id in (select d.agent_id from agents d where d.possible_duplicates <> '{}'))`),
-    Vendor: (_f, text) => hasModel(modelsOfVendor(text)),
-    Model: (field, text) => {
+    Vendor: (_f, text) => hasDevice(sql`d.model_id in (${modelsOfVendor(text)})`),
+    Model: (_f, text) => {
       const [, vid, pid] = /^([0-9a-f]{4}):([0-9a-f]{4})$/i.exec(text.trim()) ?? []
-      if (vid === undefined || pid === undefined) throw invalid(field, 'must be VID:PID with four hex digits each')
-      return hasModel(
-        sql`select m.model_id from models m where m.vid = ${vid.toUpperCase()}::text and m.pid = ${pid.toUpperCase()}::text`,
+      return hasDevice(
+        vid === undefined || pid === undefined
+          ? allWordsInModelText('d.folded', text)
+          : sql`d.model_id = (select m.model_id from models m where m.vid = ${vid.toUpperCase()}::text and m.pid = ${pid.toUpperCase()}::text)`,
       )
     },
     Alert: (field, text) => {

@@ -9,6 +9,7 @@ import { registerPeripheralRoutes } from './peripherals.routes.ts'
 import { createPeripheralsStore } from './peripherals.store.ts'
 import type { DecisionsPort } from './ports.ts'
 import { createReevaluation } from './reevaluation.ts'
+import { createSuggestions } from './suggestions.read.ts'
 
 export { decider, decisionReason } from './decision-labels.ts'
 export { eventDevice } from './event-device.ts'
@@ -33,7 +34,12 @@ export const devicesFeature = (app: HttpApp, context: DevicesContext & { decisio
       return 'done'
     },
   })
-  registerPeripheralRoutes(app, { peripherals, models: createList(modelsList, context) }, read)
+  registerPeripheralRoutes(
+    app,
+    { peripherals, models: createList(modelsList, context) },
+    read,
+    createSuggestions(context.db),
+  )
   return {
     /** Returns the JSON text of an agent's peripherals, attached and detached; at most 2,000. */
     ofAgent: (agentId: string): Promise<string[]> => peripherals.rowsWhere(ofAgent(agentId), 2_000),

@@ -5,6 +5,7 @@ import { raw, type SqlFragment, sql } from '@portcullis/platform/server/db/sql.t
 import {
   contains,
   fold,
+  inModelText,
   isNumber,
   isTrue,
   likePattern,
@@ -48,16 +49,9 @@ const ofDecision = (expression: string) =>
     left join policy_rules rule on rule.rule_id = p.rule_id where a.agent_id = p.agent_id)`
 const tagNames = `coalesce((select string_agg(t.name, ',' order by t.folded) from peripheral_tags x join tags t on t.tag_id = x.tag_id where x.agent_id = p.agent_id and x.device_id = p.device_id), '')`
 
-/** Search texts are stored with the ids as `046d c52b …`, but people write `046D:C52B` or `046d/c52b`. */
-const inKept = (column: string, needle: string): SqlFragment => {
-  const asKept = needle.replace(/^([0-9a-f]{4})[:/]([0-9a-f]{1,4})$/i, '$1 $2')
-  const has = (text: string) => sql`${raw(column)} like ${likePattern(text)}::text`
-  return asKept === needle ? has(needle) : sql`(${has(needle)} or ${has(asKept)})`
-}
-
 const search = (needle: string): SqlFragment => {
   const pattern = likePattern(needle)
-  return sql`(p.design_id in (select d.design_id from designs d where ${inKept('d.folded', needle)})
+  return sql`(p.design_id in (select d.design_id from designs d where ${inModelText('d.folded', needle)})
     or p.agent_id in (select r.agent_id from agent_rows r where r.host like ${pattern}::text or r.address like ${pattern}::text)
     or p.case_number = ${needle.toUpperCase()}::text
     or p.serial_folded like ${pattern}::text or lower(p.device_id) like ${pattern}::text)`
@@ -252,7 +246,7 @@ export const modelsList = listSpec(modelList, {
     { key: 'severity', descending: true },
     { key: 'agentsCount', descending: true },
   ],
-  search: (needle) => inKept('m.folded', needle),
+  search: (needle) => inModelText('m.folded', needle),
   columns: {
     vid: 'm.vid',
     pid: 'm.pid',

@@ -80,7 +80,42 @@ describe('the filter of hosts by model', () => {
     const named = async (model: string) => (await get(`agents?Model=${model}`)).data.map((row) => row.hostIdentifier)
     expect(await named('03eb:2401')).toEqual(['second', 'third'])
     expect(await named('0951:1666')).toEqual(['first'])
-    const wrong = await (await t.admin()).get('/prime/webui/agents?Model=0951')
-    expect([wrong.statusCode, wrong.json().errors[0].field]).toEqual([400, 'query.Model'])
+    expect(await named('0951')).toEqual(['first'])
+    expect(await named('0951:16')).toEqual(['first'])
+    expect((await named('kingSTON')).sort()).toEqual(['first', 'second'])
+    expect(await named('1666 kingston')).toEqual(['first'])
+    expect(await named('no such model')).toEqual([])
+  })
+})
+
+describe('suggestions for a filter', () => {
+  const suggested = async (kind: string, text: string) =>
+    (await get(`peripherals/suggestions?kind=${kind}&text=${encodeURIComponent(text)}`)).data as unknown
+
+  it('are values of the known models, the most frequent first', async () => {
+    expect(await suggested('model', 'kingston')).toEqual([
+      { value: '0951:1666', label: expect.stringContaining('Kingston'), devices: 2 },
+      { value: 'FFF0:0001', label: expect.stringContaining('KINGSTON clone'), devices: 1 },
+    ])
+    expect(await suggested('model', '16 kINGston')).toEqual([expect.objectContaining({ value: '0951:1666' })])
+    expect(await suggested('vid', '0951')).toEqual([{ value: '0951', label: 'Kingston Technology', devices: 2 }])
+    expect(await suggested('pid', 'kingston 1666')).toEqual([expect.objectContaining({ value: '1666' })])
+    // A product of Kingston is no vendor of that name.
+    expect(await suggested('vendor', 'datatraveler')).toEqual([])
+    expect(await suggested('vendor', '%')).toEqual([])
+    const all = (await suggested('vendor', '')) as { devices: number }[]
+    expect(all.length).toBeGreaterThan(3)
+    expect(all.map(({ devices }) => devices)).toEqual(all.map(({ devices }) => devices).sort((a, b) => b - a))
+  })
+
+  it('finds the rows that it counts', async () => {
+    for (const [kind, filter] of [
+      ['vendor', 'vendor'],
+      ['vid', 'vid'],
+    ] as const)
+      for (const { value, devices } of (await suggested(kind, '')) as { value: string; devices: number }[])
+        expect((await get(`peripherals?present=true&${filter}=${value}`)).recordsFiltered).toBeGreaterThanOrEqual(
+          devices,
+        )
   })
 })

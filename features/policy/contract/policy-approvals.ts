@@ -42,8 +42,8 @@ export const approvalList = list({
   row: ApprovalModel,
   filters: {
     vendor: vendorFilter('Vendor'),
-    vid: textFilter('vid', { label: 'Vendor ID' }),
-    pid: textFilter('pid', { label: 'Product ID' }),
+    vid: textFilter('vid', { label: 'Vendor ID', suggests: 'vid' }),
+    pid: textFilter('pid', { label: 'Product ID', suggests: 'pid' }),
     hostIdentifier: textFilter('hostIdentifier', { label: 'Host name' }),
     hashtags: tagsFilter('tags of the host', { label: 'Host tag' }),
     isKnownAttackTool: booleanFilter('isKnownAttackTool', { label: 'Attack tool' }),

@@ -1,5 +1,5 @@
 import { invalid } from '../app-error.ts'
-import { raw, type SqlFragment, sql } from '../db/sql.ts'
+import { join, raw, type SqlFragment, sql } from '../db/sql.ts'
 import { unknownValue } from '../http/names.ts'
 import { requireTime } from '../time.ts'
 
@@ -59,6 +59,24 @@ export const contains =
   (folded: string): Filter =>
   (_field, text) =>
     sql`${raw(folded)} like ${likePattern(text)}::text`
+
+/** Search texts of models begin with the ids as `046d c52b`, but people write `046D:C52B` or `046d/c52b`. */
+export const inModelText = (column: string, needle: string): SqlFragment => {
+  const asKept = needle.replace(/^([0-9a-f]{4})[:/]([0-9a-f]{1,4})$/i, '$1 $2')
+  const has = (text: string) => sql`${raw(column)} like ${likePattern(text)}::text`
+  return asKept === needle ? has(needle) : sql`(${has(needle)} or ${has(asKept)})`
+}
+
+/** Every word of a text, in any order. */
+export const allWordsInModelText = (column: string, text: string): SqlFragment =>
+  join(
+    text
+      .trim()
+      .split(/\s+/)
+      .slice(0, 16)
+      .map((word) => inModelText(column, word)),
+    ' and ',
+  )
 
 /** Returns the ids of the models that match a vendor name, with the same meaning in every list. */
 export const modelsOfVendor = (text: string): SqlFragment =>

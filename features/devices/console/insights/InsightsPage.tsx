@@ -23,7 +23,16 @@ import { strings } from './strings.ts'
 import { insightSources, useInsight } from './useInsight.ts'
 
 const insightFilters: readonly Filter[] = [
-  { name: 'vendor', label: strings.vendor, kind: 'text', values: [], labels: {}, isSingle: false },
+  {
+    name: 'vendor',
+    label: strings.vendor,
+    kind: 'text',
+    values: [],
+    labels: {},
+    isSingle: false,
+    maxLength: 256,
+    suggests: 'vendor',
+  },
 ]
 const insightsView: ViewSpec = { filters: ['vendor'], defaultSort: '', defaultColumns: [] }
 

@@ -5,42 +5,9 @@ import { useServices } from '../../lib/services.tsx'
 import { useRead } from '../../lib/useRead.ts'
 import { DeviceText } from '../DeviceText.tsx'
 import { Row, Stack } from '../layout/layout.tsx'
-import { type Filter, fieldOfInstant, instantOfField, toggled } from './filter.ts'
+import { type EditorProps, type Filter, fieldOfInstant, instantOfField, toggled } from './filter.ts'
 import { strings } from './strings.ts'
-
-interface EditorProps {
-  filter: Filter
-  value: string | undefined
-  change: (value: string | null) => void
-  close: () => void
-}
-
-const TextEditor = ({ filter, value, change, close }: EditorProps) => {
-  const [text, setText] = useState(value ?? '')
-  return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        change(text === '' ? null : text)
-        close()
-      }}
-    >
-      <Row align="end" wrap>
-        <TextInput
-          size="xs"
-          label={strings.contains({ label: filter.label })}
-          value={text}
-          maxLength={256}
-          data-autofocus
-          onChange={(event) => setText(event.currentTarget.value)}
-        />
-        <Button size="xs" type="submit">
-          {strings.apply}
-        </Button>
-      </Row>
-    </form>
-  )
-}
+import { TextEditor } from './TextEditor.tsx'
 
 const TagsEditor = ({ value, change }: EditorProps) => {
   const [text, setText] = useState('')

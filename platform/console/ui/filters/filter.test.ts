@@ -8,6 +8,7 @@ const filter = (kind: Filter['kind']): Filter => ({
   values: ['30', 'Armed'],
   labels: { 30: 'Vulnerable' },
   isSingle: false,
+  maxLength: 256,
 })
 
 describe('filterText', () => {

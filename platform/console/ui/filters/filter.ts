@@ -7,6 +7,14 @@ export interface Filter extends ListFilter {
   groups?: Readonly<Record<string, string>>
 }
 
+/** Properties of the editor of a filter. `change(null)` removes the filter. */
+export interface EditorProps {
+  filter: Filter
+  value: string | undefined
+  change: (value: string | null) => void
+  close: () => void
+}
+
 /** Returns the value of a filter as text for its chip. */
 export const filterText = (filter: Filter, value: string): string =>
   filterValueText(filter, value, { yes: strings.yes, no: strings.no, from: '' })
