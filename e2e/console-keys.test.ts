@@ -25,7 +25,7 @@ describe('keyboard shortcuts', unless(whyNoChromium), () => {
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('button', { name: 'Filter', exact: true }).click()
     await page.getByRole('menuitem', { name: 'Vendor', exact: true }).click()
-    const field = page.getByLabel('Vendor contains')
+    const field = page.getByRole('combobox', { name: 'Vendor contains' })
     await page.locator('input:focus').waitFor()
     // Each of these letters is or begins a shortcut: `g s` opens the settings, `/` the search, `?` the help.
     await page.keyboard.type('Kingston g s /? xgs')

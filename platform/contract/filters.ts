@@ -36,7 +36,7 @@ interface FilterFacts {
   /** What the filter suggests while a person types. */
   suggests?: Suggestions
   /** Texts that the filter accepts, as a regular expression, and the sentence that says so. Absent: any text. */
-  accepts?: { pattern: string; hint: string }
+  accepts?: { form: string; hint: string }
 }
 type MoreFacts = Omit<FilterFacts, 'kind'>
 
@@ -76,6 +76,15 @@ export const vendorFilter = (what: string, more?: MoreFacts) =>
     suggests: 'vendor',
     ...more,
   })
+
+/** Defines a filter by the model of a device. */
+export const modelFilter = (what: string, more?: MoreFacts) =>
+  filter(
+    'text',
+    what,
+    `Filters by ${nameOf(what)}: \`VID:PID\`, or words of its IDs, vendor, product and strings, ignoring case.`,
+    { suggests: 'model', ...more },
+  )
 
 /** Defines a filter for rows with one of several values, ignoring case. */
 export const enumFilter = (what: string, values: readonly string[], more?: MoreFacts) =>

@@ -182,7 +182,7 @@ export interface ListFilter {
   /** Maximum length of a value. */
   maxLength: number
   suggests?: Suggestions
-  accepts?: { pattern: string; hint: string }
+  accepts?: { form: string; hint: string }
 }
 
 /** Returns the filters of a list by name. */

@@ -2,6 +2,7 @@ import {
   booleanFilter,
   enumFilter,
   idFilter,
+  modelFilter,
   numberFilter,
   tagsFilter,
   textFilter,
@@ -184,13 +185,10 @@ export const agentFilters = {
   ReleaseKey: textFilter('releaseKey'),
   PossibleDuplicate: booleanFilter('possibleDuplicates of the host, true if there are any'),
   Vendor: vendorFilter('Vendor of an attached device', { label: 'Device vendor' }),
-  Model: textFilter(
-    'model of an attached device (`VID:PID` names one model; other text is found in its IDs, vendor, product and strings)',
-    { label: 'Device model', suggests: 'model' },
-  ),
+  Model: modelFilter('Model of an attached device', { label: 'Device model' }),
   Alert: idFilter('ID of an alert: lists the hosts of this alert.', 10, {
     label: 'Hosts of alert',
-    accepts: { pattern: '^\\d{1,10}$', hint: 'Enter the number of an alert. The page of an alert links here.' },
+    accepts: { form: '^\\d{1,10}$', hint: 'Enter the number of an alert. The page of an alert links here.' },
   }),
 }
 

@@ -13,6 +13,7 @@ import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import type { ReactNode } from 'react'
 import { agentsTable } from './agents.view.tsx'
 import { BulkBar } from './bulk/BulkBar.tsx'
+import { DevicesMatch } from './DevicesMatch.tsx'
 import { strings } from './strings.ts'
 
 const AgentDetail = lazily(async () => (await import('./AgentDetail.tsx')).AgentDetail, <DetailSkeleton />)
@@ -26,7 +27,7 @@ export const AgentsPage = ({ empty }: { empty: ReactNode }) => {
   useIdlePreload(AgentDetail)
   const { session, queries } = useServices()
   const list = useList('/inside/agents', agentsTable.view, getAgents, idOf)
-  const { open } = list.view.state
+  const { open, search } = list.view.state
   // The sorting does not affect which hosts are selected.
   const { SortBy: _order, ...filter } = list.query
   const selection = useSelection(list.source, {
@@ -55,6 +56,7 @@ export const AgentsPage = ({ empty }: { empty: ReactNode }) => {
       hrefOf={hrefOf}
       selection={canWrite ? selection : undefined}
       empty={empty}
+      noMatch={search === '' ? null : <DevicesMatch search={search} />}
       drawer={
         open === null ? null : (
           <SidePanel

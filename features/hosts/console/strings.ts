@@ -173,4 +173,6 @@ export const strings = withPageWords({
   unchangedTag: '{count, plural, one {# host already has} other {# hosts already have}} the tags.',
   unchangedUntag: '{count, plural, one {# host does} other {# hosts do}} not have the tags.',
   unchangedDelete: '{count, plural, one {# host is} other {# hosts are}} already removed.',
+  devicesMatch:
+    '<devices>{count, plural, one {# device matches} other {# devices match}}</devices> “{search}”. <hosts>Show hosts with such a device</hosts>.',
 })

@@ -238,7 +238,7 @@ describe('a filter of the console', () => {
         const values = filters
           .filter(
             ({ accepts, maxLength }) =>
-              text.length <= maxLength && (accepts === undefined || new RegExp(accepts.pattern).test(text)),
+              text.length <= maxLength && (accepts === undefined || new RegExp(accepts.form).test(text)),
           )
           .map(({ name }) => [name, text] as const)
         // Together, long values would exceed the maximum length of an address.

@@ -16,7 +16,7 @@ interface FieldProps {
   error: string | null
 }
 
-const common = ({ label, text, setText, maxLength, error }: FieldProps) =>
+const common = ({ label, text, maxLength, error }: Omit<FieldProps, 'setText'>) =>
   ({ size: 'xs', label, value: text, maxLength, error, 'data-autofocus': true }) as const
 
 const Option = ({ value, label, devices }: Suggestion) => (
@@ -71,7 +71,7 @@ export const TextEditor = ({ filter, value, change, close }: EditorProps) => {
   const [error, setError] = useState<string | null>(null)
   const apply = (next: string) => {
     const { accepts } = filter
-    if (next !== '' && accepts !== undefined && !new RegExp(accepts.pattern).test(next)) return setError(accepts.hint)
+    if (next !== '' && accepts !== undefined && !new RegExp(accepts.form).test(next)) return setError(accepts.hint)
     change(next === '' ? null : next)
     close()
   }

@@ -26,6 +26,8 @@ export interface ListPageProps<Row> {
   opensPage?: boolean
   /** Shown if the list has no rows. */
   empty: ReactNode
+  /** Shown if no rows match the filters: where else to look. */
+  noMatch?: ReactNode
   /** Actions at the right of the title. */
   actions?: ReactNode
   /** Content above the filters. */
@@ -85,6 +87,7 @@ export const ListPage = <Row,>(props: ListPageProps<Row>) => {
           opensPage={props.opensPage ?? false}
           {...(selection === undefined ? {} : { selection })}
           empty={props.empty}
+          noMatch={props.noMatch}
           onCounts={list.setCounts}
         />,
       )}

@@ -1,5 +1,5 @@
 // biome-ignore-all lint/a11y/useSemanticElements: virtual rows over any total cannot be a table element
-import { useId } from 'react'
+import { type ReactNode, useId } from 'react'
 import { nextSort, sortDirection } from '../../lib/view-state.ts'
 import { ErrorState } from '../ErrorState.tsx'
 import { Icon } from '../icons.tsx'
@@ -49,10 +49,11 @@ const Rows = <RowData,>(props: RowsProps<RowData>) => {
   })
 }
 
-const NoMatch = ({ clear }: { clear: () => void }) => (
+const NoMatch = ({ clear, children }: { clear: () => void; children: ReactNode }) => (
   <div className={classes.noMatch}>
     <Icon name="filter" size={20} />
     <p>{strings.noMatch}</p>
+    {children}
     <button type="button" className={classes.linkButton} onClick={clear}>
       {strings.clearFilters}
     </button>
@@ -107,7 +108,7 @@ export const DataTable = <RowData,>(props: DataTableProps<RowData>) => {
         <div className={classes.body} style={{ height: virtual.getTotalSize(), minWidth: width }} role="presentation">
           <Rows {...props} {...{ gridId, grid, template }} columns={shown} />
         </div>
-        {rows.filtered === 0 && !rows.isFirst ? <NoMatch clear={view.clearFilters} /> : null}
+        {rows.filtered === 0 && !rows.isFirst ? <NoMatch clear={view.clearFilters}>{props.noMatch}</NoMatch> : null}
       </div>
       {(rows.filtered ?? 0) > scrollLimit ? (
         <p className={classes.note}>{strings.scrollLimit({ limit: scrollLimit })}</p>

@@ -20,6 +20,8 @@ export interface DataTableProps<RowData> {
   selection?: Selection<RowData>
   /** Shown if the list has no rows. */
   empty: ReactNode
+  /** Shown if no rows match the filters: where else to look. */
+  noMatch?: ReactNode
   /** Receives the exact counts: all rows, and rows that match the filters. */
   onCounts?: (counts: { total: number; filtered: number }) => void
 }
