@@ -254,6 +254,14 @@ export const settingsPlaces: readonly Place[] = [
   },
   {
     section: strings.thisServer,
+    to: '/settings/set-up',
+    help: 'first-day',
+    title: strings.setUp,
+    icon: 'check',
+    permission: 'config:read',
+  },
+  {
+    section: strings.thisServer,
     to: '/settings/security',
     help: 'settings#sign-in-security',
     title: strings.signInSecurity,

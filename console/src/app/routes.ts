@@ -299,6 +299,11 @@ const assets = createRoute({
   validateSearch: textSearch<'message'>(),
   staticData: { page: (): Page => import('@portcullis/features/assets/console/AssetStreamPage.tsx') },
 })
+const setUp = createRoute({
+  getParentRoute: () => settings,
+  path: '/set-up',
+  staticData: { page: (): Page => import('@portcullis/features/overview/console/SetUpPage.tsx') },
+})
 const health = createRoute({
   getParentRoute: () => settings,
   path: '/health',
@@ -389,6 +394,7 @@ export const routeTree = root.addChildren([
       packages,
       knowledge,
       assets,
+      setUp,
       health,
       healthHistory,
       audit,

@@ -9,6 +9,7 @@ export const strings = withWords({
   ctrlK: 'Ctrl K',
   keyboardShortcuts: 'Keyboard shortcuts',
   helpOnThisPage: 'Help for this page',
+  setUp: 'Set up this server',
   skipToContent: 'Skip to content',
   searchEverything: 'Search everything',
   approvalRestored: 'Second approver required again.',

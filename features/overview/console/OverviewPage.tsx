@@ -6,10 +6,10 @@ import { Columns, Page, PageHead } from '@portcullis/platform/console/ui/layout/
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import type { ReactNode } from 'react'
-import { ReleaseKeyNotice } from '#features/builds/console/shared/ReleaseKeyNotice.tsx'
 import { AttachmentsChart } from './AttachmentsChart.tsx'
 import { HealthLine } from './HealthLine.tsx'
 import { OpenAlerts } from './OpenAlerts.tsx'
+import { SetUpCard } from './SetUpCard.tsx'
 import { SinceLastVisit } from './SinceLastVisit.tsx'
 import { strings } from './strings.ts'
 import { Tiles } from './Tiles.tsx'
@@ -49,7 +49,7 @@ export const OverviewPage = ({ empty }: { empty: ReactNode }) => {
   if (data?.total === 0)
     return (
       <Page scroll gap={16}>
-        <ReleaseKeyNotice />
+        <SetUpCard />
         {empty}
       </Page>
     )
@@ -62,7 +62,7 @@ export const OverviewPage = ({ empty }: { empty: ReactNode }) => {
         <h1>{strings.overview}</h1>
         <HealthLine />
       </PageHead>
-      <ReleaseKeyNotice />
+      <SetUpCard />
       <Tiles data={data} numbers={numbers} before={before} />
       <AttachmentsChart />
       <Columns template="repeat(auto-fit, minmax(min(400px, 100%), 1fr))" gap={16} align="start">
