@@ -102,6 +102,31 @@ describe('the overview and the states of hosts', unless(whyNoChromium), () => {
     expect(wrong).toEqual([])
   })
 
+  it('lists what the server still needs, follows each step, and can be hidden', async () => {
+    await page.goto('/')
+    const card = page.getByRole('region', { name: 'Set up this server' })
+    const rule = card.getByRole('link', { name: 'Add the first rule' })
+    await rule.waitFor()
+    // The desk is enrolled, so this step is done.
+    expect(await card.getByRole('link', { name: 'Add the first host' }).count()).toBe(0)
+    await rule.click()
+    await page.waitForURL(/\/policy/)
+    await server.post('policy/rules', { effect: 'allow', vid: '0781', pid: '5571', reason: 'audio desk' })
+    await page.goto('/settings/set-up')
+    const steps = page.getByRole('main').getByRole('listitem')
+    await steps.filter({ hasText: 'Add the first rule' }).getByRole('img', { name: 'Done' }).waitFor()
+    await steps.filter({ hasText: 'Schedule backups' }).getByRole('img', { name: 'Open' }).waitFor()
+    await page.goto('/')
+    await card.getByRole('link', { name: 'Schedule backups' }).waitFor()
+    expect(await rule.count()).toBe(0)
+    await card.getByRole('button', { name: 'Hide' }).click()
+    await card.waitFor({ state: 'detached' })
+    await page.reload()
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    expect(await card.count()).toBe(0)
+    expect(wrong).toEqual([])
+  })
+
   it('tells armed, free and disconnected hosts apart by word, shape and colour', async () => {
     const looks: { shape: string; color: string }[] = []
     for (const [displayStatusCombined, operationalStatus, word] of modes) {

@@ -37,6 +37,7 @@ export const consolePages = [
   '/settings/packages',
   '/settings/knowledge',
   '/settings/assets',
+  '/settings/set-up',
   '/settings/health',
   '/settings/health/history',
   '/settings/audit',
