@@ -5,6 +5,7 @@ export const consolePages = [
   '/agents?open=HOST',
   '/agents/HOST',
   '/agents/HOST?tab=devices',
+  '/agents/HOST?tab=timeline',
   '/agents/HOST?tab=policy',
   '/agentless',
   '/quarantines',

@@ -107,7 +107,7 @@ const agents = createRoute({
 const agent = createRoute({
   getParentRoute: () => inside,
   path: '/agents/$agentId',
-  validateSearch: textSearch<'tab'>(),
+  validateSearch: textSearch<'tab' | 'from' | 'to' | 'lanes'>(),
   staticData: { page: (): Page => import('@portcullis/features/hosts/console/AgentPage.tsx') },
 })
 const agentless = createRoute({

@@ -11,7 +11,7 @@ import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
-import { Note, Quiet, Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { Quiet, Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { lazilyDialog } from '@portcullis/platform/console/ui/lazily.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
@@ -20,11 +20,10 @@ import { TagList } from '@portcullis/platform/console/ui/TagList.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { tellFailure } from '@portcullis/platform/console/ui/tell.ts'
 import { useLive } from '@portcullis/platform/console/ui/useLive.ts'
-import { Link, useNavigate } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { HostStatus } from '#features/agents/console/shared/HostStatus.tsx'
 import { findingOf } from '#features/devices/console/shared/findings.ts'
-import { EventLines } from '#features/events/console/shared/EventLines.tsx'
 import { useNac } from '#features/quarantine/console/shared/useNac.ts'
 import { TagEditor } from '#features/tags/console/shared/TagEditor.tsx'
 import { AgentCommands } from './AgentCommands.tsx'
@@ -39,6 +38,7 @@ import { AgentQuarantines } from './AgentQuarantines.tsx'
 import { AgentRisk } from './AgentRisk.tsx'
 import type { BulkQuestion } from './bulk/useBulkAction.ts'
 import { strings } from './strings.ts'
+import { HostTimeline } from './timeline/HostTimeline.tsx'
 
 const BulkDialog = lazilyDialog(async () => (await import('./bulk/BulkDialog.tsx')).BulkDialog)
 const QuarantineDialog = lazilyDialog(
@@ -52,7 +52,7 @@ export interface AgentDetailProps {
 }
 
 // A link can name a tab that does not exist.
-const tabs = ['devices', 'risk', 'policy', 'events', 'commands', 'facts', 'logs']
+const tabs = ['devices', 'timeline', 'risk', 'policy', 'commands', 'facts', 'logs']
 
 interface PartProps {
   agent: AgentDetails
@@ -174,20 +174,6 @@ const Head = ({ agent: data, reread }: PartProps) => {
   )
 }
 
-const Events = ({ agent }: { agent: AgentDetails }) =>
-  agent.recentEvents.length === 0 ? (
-    <Note>{strings.eventsEmpty}</Note>
-  ) : (
-    <>
-      <EventLines events={agent.recentEvents} />
-      <p>
-        <Link to="/events" search={{ source: `${agent.hostIdentifier} (` }}>
-          {strings.allEvents}
-        </Link>
-      </p>
-    </>
-  )
-
 type TabsProps = PartProps & Pick<AgentDetailProps, 'tab' | 'setTab'>
 
 const DetailTabs = ({ agent: data, reread, tab, setTab }: TabsProps) => {
@@ -203,15 +189,18 @@ const DetailTabs = ({ agent: data, reread, tab, setTab }: TabsProps) => {
     >
       <Tabs.List>
         <Tabs.Tab value="devices">{strings.devicesTab({ count: present.length })}</Tabs.Tab>
+        <Tabs.Tab value="timeline">{strings.timeline}</Tabs.Tab>
         <Tabs.Tab value="risk">{strings.riskTab({ score: data.riskScore })}</Tabs.Tab>
         <Tabs.Tab value="policy">{strings.policy}</Tabs.Tab>
-        <Tabs.Tab value="events">{strings.events}</Tabs.Tab>
         <Tabs.Tab value="commands">{strings.commands}</Tabs.Tab>
         <Tabs.Tab value="facts">{strings.details}</Tabs.Tab>
         <Tabs.Tab value="logs">{strings.logs}</Tabs.Tab>
       </Tabs.List>
       <Tabs.Panel value="devices">
         <AgentDevices devices={data.peripherals} armed={data.operationalStatus === 'Armed'} tags={tagsOf(data)} />
+      </Tabs.Panel>
+      <Tabs.Panel value="timeline">
+        <HostTimeline agentId={data.uuid} />
       </Tabs.Panel>
       <Tabs.Panel value="risk">
         <AgentRisk agent={data} />
@@ -221,9 +210,6 @@ const DetailTabs = ({ agent: data, reread, tab, setTab }: TabsProps) => {
       </Tabs.Panel>
       <Tabs.Panel value="commands">
         <AgentCommands agentId={data.uuid} />
-      </Tabs.Panel>
-      <Tabs.Panel value="events">
-        <Events agent={data} />
       </Tabs.Panel>
       <Tabs.Panel value="facts">
         <AgentFacts agent={data} />
@@ -236,7 +222,7 @@ const DetailTabs = ({ agent: data, reread, tab, setTab }: TabsProps) => {
   )
 }
 
-/** One host with its devices, risk, policy, events and commands. */
+/** One host with its devices, timeline, risk, policy and commands. */
 export const AgentDetail = ({ agentId, tab, setTab }: AgentDetailProps) => {
   const agent = useRead(['agent', agentId], getAgent, { params: { agentId } })
   const rereadIf = ({ changed }: { changed: string[] | null }) => {

@@ -10,8 +10,6 @@ export const strings = withPageWords({
     'Removes the record of {host}, whose agent can no longer sign in. This host keeps its own devices and history, and gets the tags of {host}.',
   differentComputers: 'Different computers',
   duplicateOf: 'of {host}. The computer may have been reinstalled or cloned.',
-  eventsEmpty: 'No events yet.',
-  allEvents: 'Show all events of this host',
   devicesTab: 'Devices ({count, number})',
   riskTab: 'Risk ({score, number})',
   logs: 'Logs',

@@ -100,7 +100,7 @@ const ofCommand = ({ command_id: id, title, state, ...command }: TimelineCommand
 ]
 
 const ofAlert = ({ notice_id: id, title, description, severity, ...alert }: TimelineAlert): TimelineEntry[] => [
-  entry('alert', id, alert.since, { title, details: description, severity }),
+  entry('alert', id, alert.since, { title, details: readableEvent(description), severity }),
   ...(alert.dismissed_at === null
     ? []
     : [

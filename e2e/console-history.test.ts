@@ -1,0 +1,66 @@
+import { plainKeyboard, storageStick, unless } from '@portcullis/domain/testing'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { TestApp } from '../server/test/app.ts'
+import { enrolAgent, type TestAgent } from '../server/test/builders.ts'
+import { openSignedIn, sharedBrowser, whyNoChromium } from './browser.ts'
+import { type ConsoleServer, startConsoleServer } from './console-server.ts'
+
+const hour = 3_600_000
+
+describe('the timeline of a host', unless(whyNoChromium), () => {
+  let server: ConsoleServer
+  let browser: Browser
+  let host: TestAgent
+
+  beforeAll(async () => {
+    server = await startConsoleServer()
+    browser = await sharedBrowser()
+    const at = { address: server.url, clock: { now: () => Date.now() } } as unknown as TestApp
+    const token = await server.enrolmentToken()
+    host = await enrolAgent(at, { token, facts: { hostname: 'front-desk' }, devices: [plainKeyboard()] })
+    // The host was offline at noon of yesterday, when a stick was attached, and reports it now.
+    const noon = new Date(Date.now() - 24 * hour).setHours(12, 0, 0, 0)
+    const stick = storageStick({ portPath: '1-2' })
+    host.devices.set('1-2', stick)
+    const body = host.body({ changes: [{ op: 'attached', at: noon, device: stick }], clock: noon })
+    const headers = { 'portcullis-age': String(Date.now() - noon) }
+    expect((await host.post(body, host.state.session, headers)).status).toBe(200)
+  })
+  afterAll(() => server?.stop())
+
+  const lines = (page: Page) => page.getByRole('tabpanel').getByRole('listitem')
+
+  it('shows the changes of yesterday after one click, and keeps the range and the lanes in the address', async () => {
+    const { page, context, wrong } = await openSignedIn(browser, server.url, `/agents/${host.agentId}`)
+    await page.getByRole('tab', { name: 'Timeline' }).click()
+    await lines(page).filter({ hasText: 'Agent enrolled' }).waitFor()
+    await page.getByRole('button', { name: 'Yesterday' }).click()
+    await lines(page).filter({ hasText: 'New USB peripheral detected' }).waitFor()
+    expect(await lines(page).count()).toBe(1)
+    expect(await lines(page).innerText()).toContain('12:00:00')
+    await page.getByRole('button', { name: /^Audit/ }).click()
+    await page.getByText('Nothing in the selected lanes. 1 entry is in other lanes.').waitFor()
+    await page.reload()
+    await page.getByText('Nothing in the selected lanes. 1 entry is in other lanes.').waitFor()
+    await page.getByRole('button', { name: 'Show all lanes' }).click()
+    await lines(page).getByRole('link', { name: 'New USB peripheral detected' }).click()
+    await page.getByRole('heading', { name: 'New USB peripheral detected' }).waitFor()
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+
+  it('says that a range ends before it begins, and keeps what was typed', async () => {
+    const { page, context, wrong } = await openSignedIn(
+      browser,
+      server.url,
+      `/agents/${host.agentId}?tab=timeline&from=2031-05-04T10:00:00Z&to=2031-05-03T10:00:00Z`,
+    )
+    await page.getByText('Ends before it begins.').waitFor()
+    expect(await page.getByLabel('From').inputValue()).toMatch(/^2031-05-0/)
+    await page.getByRole('button', { name: 'Today' }).click()
+    await lines(page).filter({ hasText: 'Agent enrolled' }).waitFor()
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+})
