@@ -165,6 +165,28 @@ describe('components of the console', unless(whyNoChromium), () => {
       await expect.poll(() => selected.textContent()).toBe('0')
     })
 
+    it('keeps rows in place while some are selected, also for a range and after an action', async () => {
+      const page = await open('table')
+      const selected = page.getByLabel('Selected')
+      await row(page, 'row 3').first().getByRole('checkbox').click()
+      const shown = page.getByRole('row').nth(4)
+      await page.evaluate(`total += 1; rowText = (index) => (index === 0 ? 'new row' : 'row ' + (index - 1)); reread()`)
+      await page.mouse.move(0, 0)
+      const line = page.getByRole('button', { name: '1 new row. Rows stay in place while some are selected.' })
+      await line.waitFor()
+      expect(await shown.textContent()).toContain('row 3')
+      await row(page, 'row 5')
+        .getByRole('checkbox')
+        .click({ modifiers: ['Shift'] })
+      await expect.poll(() => selected.textContent()).toBe('3')
+      for (const text of ['row 3', 'row 4', 'row 5'])
+        expect(await row(page, text).first().getAttribute('aria-selected')).toBe('true')
+      await line.click()
+      await row(page, 'new row').waitFor()
+      expect(await row(page, 'new row').getAttribute('aria-selected')).toBe('false')
+      expect(await selected.textContent()).toBe('3')
+    })
+
     it('sorts in the natural direction, then the other, then the default order', async () => {
       const page = await open('table')
       await row(page, 'row 3').first().waitFor()

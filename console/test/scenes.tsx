@@ -50,6 +50,8 @@ declare global {
     loads: number[]
     /** Announces a change on the live channel. */
     announce: () => void
+    /** Reads all rows again, as actions do. */
+    reread: () => void
     /** Rows of the table by index, and how many there are; changed by the tests. */
     rowText: (index: number) => string
     total: number
@@ -72,6 +74,7 @@ document.addEventListener('keydown', (event) => keys.press(event))
 const profile = { account: { userProfile: 10, userName: 'admin' } }
 const state = { phase: 'in', profile }
 const queries = new QueryClient({ defaultOptions: { queries: { retry: false } } })
+window.reread = () => void queries.invalidateQueries({ queryKey: ['rows'] })
 const api = {
   call: async ({ id }: { id: string }, input: unknown) => {
     window.calls.push([id, input])

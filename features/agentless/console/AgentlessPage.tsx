@@ -39,8 +39,8 @@ export const AgentlessPage = () => {
   const table = useRef<HTMLDivElement>(null)
   const list = useList('/inside/agentless', statusTable.view, connectionDetailsStatus, idOf)
   const { open } = list.view.state
-  useFreshRows(list.source, table)
   const selection = useSelection(list.source, { filtered: list.counts?.filtered ?? null })
+  useFreshRows(list.source, table, selection.size > 0)
   const canWrite = session.may('fleet:write')
   const openNew = () => list.view.set({ open: newConnection })
   useKeys(canWrite ? [{ keys: 'n', description: strings.add, run: openNew }] : [])

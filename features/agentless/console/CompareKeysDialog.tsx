@@ -40,7 +40,7 @@ const Body = ({ close }: { close: () => void }) => {
   const [list, setList] = useState('')
   const [outcome, setOutcome] = useState<Compared | null>(null)
   const { busy, failure, run, setFailure } = useChange({ closes: false })
-  const actions = useConnectionActions(() => undefined)
+  const actions = useConnectionActions()
   const compare = () =>
     run(async () => {
       setOutcome(await actions.compareKeys(list))

@@ -108,7 +108,7 @@ const Details = ({ connection }: { connection: Connection }) => (
 const Unconfirmed = ({ connection }: { connection: Connection }) => {
   const { session } = useServices()
   const worker = useWorker()
-  const actions = useConnectionActions(() => undefined)
+  const actions = useConnectionActions()
   if (connection.isOverrideDefaults || connection.isConfirmed || worker.data?.defaults.hasPassword !== true) return null
   return (
     <Text as="p" role="note">
@@ -128,7 +128,7 @@ const Unconfirmed = ({ connection }: { connection: Connection }) => {
 /** Shows a host key that nobody has confirmed. No password is sent until someone does. */
 const HostKey = ({ connection }: { connection: Connection }) => {
   const { session } = useServices()
-  const actions = useConnectionActions(() => undefined)
+  const actions = useConnectionActions()
   const { computerName } = connection
   const keys = useHostKeys(computerName) ?? connection
   const { hostKeyFingerprint, shownHostKeyFingerprint: shown } = keys
@@ -173,7 +173,7 @@ interface BodyProps {
 const Body = ({ name, close, onSaved }: BodyProps) => {
   const { session } = useServices()
   const { connection, status } = useConnection(name)
-  const actions = useConnectionActions(() => undefined)
+  const actions = useConnectionActions()
   const removing = useConnectionActions(close)
   const canWrite = session.may('fleet:write')
   if (connection.data === undefined)

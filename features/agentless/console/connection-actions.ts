@@ -17,12 +17,11 @@ const changing = ['rows', 'connection', 'connection-status', 'connections-runnin
 export const rereadConnections = (queries: QueryClient): Promise<unknown> =>
   Promise.all(changing.map((key) => queries.invalidateQueries({ queryKey: [key] })))
 
-/** Returns the actions for agentless hosts. */
-export const useConnectionActions = (onDone: () => void) => {
+/** Returns the actions for agentless hosts. `onRemoved` runs after hosts were deleted. */
+export const useConnectionActions = (onRemoved?: () => void) => {
   const { api, queries } = useServices()
   const done = async (message: string) => {
     tell(message)
-    onDone()
     await rereadConnections(queries)
   }
   return {
@@ -85,6 +84,7 @@ export const useConnectionActions = (onDone: () => void) => {
         action: strings.delete,
         run: async () => {
           const { accepted } = await api.call(deleteConnections, { body: names })
+          onRemoved?.()
           await done(strings.deleted({ count: accepted.length }))
         },
       }),

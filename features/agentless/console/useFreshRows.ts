@@ -13,9 +13,13 @@ const whileIdle = 8_000
 
 /**
  * Refreshes the shown rows while hosts are polled, because no live topic reports the steps. Values change in place;
- * new, removed and moved rows wait while the pointer is on the list.
+ * new, removed and moved rows wait while the pointer is on the list or rows are selected.
  */
-export const useFreshRows = (source: RowSource<ConnectionStatus>, list: RefObject<HTMLElement | null>): void => {
+export const useFreshRows = (
+  source: RowSource<ConnectionStatus>,
+  list: RefObject<HTMLElement | null>,
+  isFrozen: boolean,
+): void => {
   const { api, queries } = useServices()
   const worker = useWorker().data
   const isDue = worker?.adminStatus === 'Activated' && worker.due > 0
@@ -37,7 +41,8 @@ export const useFreshRows = (source: RowSource<ConnectionStatus>, list: RefObjec
           if (before === undefined) return
           const laid = reconcile(before.data, next.data, idOf)
           const isSame = laid.arrived === 0 && laid.moved === 0
-          if (!isSame && list.current?.matches(':hover') !== true) queries.setQueryData(query.queryKey, next)
+          if (!isSame && !isFrozen && list.current?.matches(':hover') !== true)
+            queries.setQueryData(query.queryKey, next)
           else if (laid.changed.length > 0) queries.setQueryData(query.queryKey, { ...before, data: laid.rows })
         },
         // The banner of the frame reports a server that does not respond.

@@ -31,7 +31,7 @@ export const ModelsPage = () => {
   const list = useList('/inside/peripherals/models', modelsTable.view, getPeripheralModels, idOf)
   const filtered = list.counts?.filtered ?? null
   const selection = useSelection(list.source, { filtered })
-  const decision = useModelDecision(selection.rows, selection.clear)
+  const decision = useModelDecision(selection.rows)
   const canWrite = session.may('fleet:write')
   return (
     <ListPage

@@ -47,8 +47,7 @@ export const PeripheralsPage = () => {
   const { open } = list.view.state
   const selection = useSelection(list.source, { filtered: list.counts?.filtered ?? null })
   const canWrite = session.may('fleet:write')
-  const decide = (effect: BulkQuestion['effect']) =>
-    setBulk({ effect, devices: bulkDevicesOf(selection.rows()), done: selection.clear })
+  const decide = (effect: BulkQuestion['effect']) => setBulk({ effect, devices: bulkDevicesOf(selection.rows()) })
   const opened = open === null ? null : partsOf(open)
 
   return (

@@ -11,7 +11,7 @@ import {
 } from '#features/policy/console/shared/bulk-decide.ts'
 
 /** Asks for a decision about all known devices of the selected models, each on the host that has it. */
-export const useModelDecision = (models: () => readonly PeripheralModel[], done: () => void) => {
+export const useModelDecision = (models: () => readonly PeripheralModel[]) => {
   const { api } = useServices()
   const [question, setQuestion] = useState<BulkQuestion | null>(null)
   const [busy, setBusy] = useState(false)
@@ -28,7 +28,7 @@ export const useModelDecision = (models: () => readonly PeripheralModel[], done:
   const ask = (effect: BulkEffect) => {
     setBusy(true)
     read()
-      .then((devices) => setQuestion({ effect, devices, done }), tellFailure)
+      .then((devices) => setQuestion({ effect, devices }), tellFailure)
       .finally(() => setBusy(false))
   }
   return { question, busy, ask, close: () => setQuestion(null) }

@@ -97,6 +97,7 @@ export const strings = withPageWords({
   freeing: 'Freeing {hosts, plural, one {# host} other {# hosts}}.',
   approveAllEffect: 'Each attached device is allowed on its host. Attack tools are left out.',
   approveAll: 'Approve all',
+  nextStep: 'Next step:',
   approving: 'Approving devices attached to {hosts, plural, one {# host} other {# hosts}}.',
   askUpdate: 'Update…',
   updateEffect: 'Each agent installs the newest published build, and rolls back automatically if it does not work.',

@@ -155,15 +155,17 @@ const Body = (props: BulkActionProps) => {
   )
 }
 
-export interface BulkDialogProps {
+export interface BulkDialogProps extends Pick<BulkActionProps, 'close' | 'onStart' | 'onDone'> {
   question: BulkQuestion | null
-  close: () => void
-  onDone: () => void
 }
 
 /** Confirms a bulk action: number of hosts, hosts left out, and effects, all from a preview of the server. */
-export const BulkDialog = ({ question, close, onDone }: BulkDialogProps) => (
-  <Modal opened={question !== null} onClose={close} title={question === null ? '' : bulkLabels[question.action].title}>
-    {question === null ? null : <Body {...question} close={close} onDone={onDone} />}
+export const BulkDialog = ({ question, ...rest }: BulkDialogProps) => (
+  <Modal
+    opened={question !== null}
+    onClose={rest.close}
+    title={question === null ? '' : bulkLabels[question.action].title}
+  >
+    {question === null ? null : <Body {...question} {...rest} />}
   </Modal>
 )

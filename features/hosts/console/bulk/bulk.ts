@@ -172,5 +172,8 @@ export const previewLines = (preview: BulkPreview, applyToPresent: boolean): Pre
 export const opposite = (action: BulkAction): 'arm' | 'free' | null =>
   action === 'arm' ? 'free' : action === 'free' ? 'arm' : null
 
+/** The action that usually follows another on the same hosts. */
+export const nextAction: Readonly<Partial<Record<BulkAction, BulkAction>>> = { approveAll: 'arm' }
+
 /** Above this number of hosts, the user types the number to confirm. */
 export const typedAbove = 1_000

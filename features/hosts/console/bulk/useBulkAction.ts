@@ -17,8 +17,10 @@ export interface BulkQuestion {
 
 export interface BulkActionProps extends BulkQuestion {
   close: () => void
-  /** Called after the action. */
-  onDone: () => void
+  /** Called before the action runs. */
+  onStart?: () => Promise<void>
+  /** Called after the action, with its job. */
+  onDone: (jobId: string | null) => void
 }
 
 const tellResult = ({ api, work }: Services, action: BulkAction, hosts: number, jobId: string | null): void => {
@@ -33,7 +35,7 @@ const tellResult = ({ api, work }: Services, action: BulkAction, hosts: number, 
 }
 
 /** State and requests of a bulk action. */
-export const useBulkAction = ({ action, hosts, close, onDone }: BulkActionProps) => {
+export const useBulkAction = ({ action, hosts, close, onStart, onDone }: BulkActionProps) => {
   const services = useServices()
   const { api, queries, work } = services
   const labels = bulkLabels[action]
@@ -68,11 +70,12 @@ export const useBulkAction = ({ action, hosts, close, onDone }: BulkActionProps)
     setBusy(true)
     setFailure(null)
     try {
+      await onStart?.()
       const { accepted, jobId } = await api.call(runBulk, {
         body: { ...order, ...(data ? { expectedAgents: data.agents } : {}) },
       })
       close()
-      onDone()
+      onDone(jobId)
       void queries.invalidateQueries({ queryKey: ['rows'] })
       if (jobId !== null) work.follow(jobId)
       tellResult(services, action, accepted, jobId)

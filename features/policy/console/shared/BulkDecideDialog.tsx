@@ -24,7 +24,7 @@ export interface BulkQuestion {
   devices: readonly BulkDevice[]
   /** Number of selected devices that `devices` does not include. */
   unlisted?: number
-  done: () => void
+  done?: () => void
 }
 
 const Form = ({ effect, devices, unlisted = 0, done, close }: BulkQuestion & { close: () => void }) => {
@@ -49,7 +49,7 @@ const Form = ({ effect, devices, unlisted = 0, done, close }: BulkQuestion & { c
           reason: reason.trim() || (effect === 'allow' ? strings.approvedReason : ''),
         },
       })
-      done()
+      done?.()
       close()
       const said = strings.bulkDone({ effect, devices: meant.length, hosts })
       tellPolicyChange(services, said, isChanged ? version : null)

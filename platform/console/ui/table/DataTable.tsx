@@ -65,7 +65,7 @@ export const DataTable = <RowData,>(props: DataTableProps<RowData>) => {
   const { label, columns, view, selection, empty } = props
   const gridId = useId()
   const grid = useGrid(props)
-  const { scroller, setPointerInside, rows, count, virtual, cursor } = grid
+  const { scroller, setPointerInside, rows, isFrozen, count, virtual, cursor } = grid
   const { shown, template, width, resize } = useColumnWidths(columns, view.state.columns, selection !== undefined)
   const sortBy = ({ sortKey, naturalSort = 'asc' }: Column<RowData>) => {
     if (sortKey !== undefined)
@@ -82,7 +82,7 @@ export const DataTable = <RowData,>(props: DataTableProps<RowData>) => {
       onPointerLeave={() => setPointerInside(false)}
     >
       <ErrorState failure={rows.failure} retry={rows.retry} inline />
-      <PendingBar pending={rows.pending} apply={rows.apply} />
+      <PendingBar pending={rows.pending} isFrozen={isFrozen} apply={rows.apply} />
       <div
         ref={scroller}
         role="grid"

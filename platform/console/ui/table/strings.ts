@@ -11,6 +11,8 @@ export const strings = withPageWords({
   rowMoved: '1 row moved',
   orderChanged: 'Order changed',
   show: 'Show',
+  orderKept: '{news}. Rows stay in place while some are selected.',
+  refreshOrder: 'Refresh order',
   selection: 'Selection',
   allSelected: '{count, plural, one {# matching row selected} other {All # matching rows selected}}',
   selected: '{count, number} selected',

@@ -20,8 +20,9 @@ const useScrolledRows = <Row>(
   const scroller = useRef<HTMLDivElement>(null)
   const [pointerInside, setPointerInside] = useState(false)
   const [range, setRange] = useState({ first: 0, last: 40 })
-  const calm = !pointerInside && cursor === null && view.state.open === null && (selection?.size ?? 0) === 0
-  const rows = useRows(source, range, topics, calm)
+  const isFrozen = (selection?.size ?? 0) > 0
+  const calm = !pointerInside && cursor === null && view.state.open === null && !isFrozen
+  const rows = useRows(source, range, topics, { calm, isFrozen })
   const count = Math.min(rows.filtered ?? 0, scrollLimit)
   const virtual = useVirtualizer({
     count: rows.isFirst ? firstRows : count,
@@ -40,7 +41,7 @@ const useScrolledRows = <Row>(
   useEffect(() => {
     if (total !== null && filtered !== null && !isStale) report({ total, filtered })
   }, [total, filtered, isStale])
-  return { scroller, setPointerInside, rows, count, virtual, items }
+  return { scroller, setPointerInside, rows, isFrozen, count, virtual, items }
 }
 
 /** Behaviour of a table: scrolling, cursor, keys, opening and selecting rows. */
@@ -105,7 +106,8 @@ export const useGrid = <Row>(props: DataTableProps<Row>) => {
   const toggleAt = useCallback(
     (index: number, range: boolean) => {
       const row = latest.current.rows.rowAt(index)
-      if (row !== undefined) latest.current.selection?.toggle(row, index, range)
+      if (row !== undefined)
+        latest.current.selection?.toggle(row, index, range ? latest.current.rows.between : undefined)
     },
     [latest],
   )

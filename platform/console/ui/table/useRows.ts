@@ -93,31 +93,39 @@ const useShown = (answered: ListPage<unknown> | undefined, list: string, epoch: 
   return current
 }
 
-/** Reads the visible pages. */
+// Pages with a kept order must outlive scrolling away from them, because a new read has another order.
+const keepTime = 60_000
+const frozenTime = 30 * 60_000
+
+/** Reads the visible pages. `lay` puts a page that is read again over the shown one. */
 const usePages = <Row>(
   source: RowSource<Row>,
   wanted: readonly number[],
   keyOf: (page: number) => readonly unknown[],
+  isFrozen: boolean,
+  lay: (key: readonly unknown[], next: ListPage<Row>) => ListPage<Row>,
 ) =>
   useQueries({
     queries: wanted.map((page) => ({
       queryKey: keyOf(page),
-      queryFn: ({ signal }: { signal: AbortSignal }) => source.load(page + 1, windowSize, signal),
+      queryFn: async ({ queryKey, signal }: { queryKey: readonly unknown[]; signal: AbortSignal }) =>
+        lay(queryKey, await source.load(page + 1, windowSize, signal)),
       staleTime: Number.POSITIVE_INFINITY,
-      gcTime: 60_000,
+      gcTime: isFrozen ? frozenTime : keepTime,
       retry: false,
     })),
   })
 
 /**
  * Reads the rows of a long list around the viewport, in pages. Live updates change values in place. New and moved rows
- * wait for `apply`, unless `calm` is true because no pointer or cursor is on the table.
+ * wait for `apply`, unless `calm` is true because no pointer or cursor is on the table. While `isFrozen`, rows also stay
+ * in place if an action reads them again.
  */
 export const useRows = <Row>(
   source: RowSource<Row>,
   range: { first: number; last: number },
   topics: readonly LiveTopic[],
-  calm: boolean,
+  { calm, isFrozen }: { calm: boolean; isFrozen: boolean },
 ) => {
   const { queries: client } = useServices()
   const [epoch, setEpoch] = useState(0)
@@ -128,7 +136,18 @@ export const useRows = <Row>(
   const settled = useSettled(pagesOf(range), `${key}:${pagesOf(range).join()}`)
   const wanted = settled.length > 0 ? settled : [0]
 
-  const results = usePages(source, wanted, (page) => keyOf(page))
+  const frozen = useLatest(isFrozen)
+  const lay = useCallback(
+    (pageKey: readonly unknown[], next: ListPage<Row>): ListPage<Row> => {
+      const before = client.getQueryData<ListPage<Row>>(pageKey)
+      if (!frozen.current || before === undefined) return next
+      const { rows, arrived, moved } = reconcile(before.data, next.data, source.idOf)
+      if (arrived > 0 || moved > 0) setPending({ arrived, moved })
+      return { ...before, data: rows }
+    },
+    [client, frozen, source],
+  )
+  const results = usePages(source, wanted, (page) => keyOf(page), isFrozen, lay)
   const answered = results.find((result) => result.data !== undefined)?.data
   const failed = results.find((result) => result.error !== null)
 
@@ -139,6 +158,22 @@ export const useRows = <Row>(
       : client.getQueryData<ListPage<Row>>(keyOf(Math.floor(index / windowSize), current.epoch, current.list))?.data[
           index % windowSize
         ]
+
+  /** Reads the rows from one index to another in the order of the screen, including those that are not loaded yet. */
+  const between = async (low: number, high: number): Promise<Row[]> => {
+    const shown = pagesOf({ first: low, last: high })
+    const pages = await Promise.all(
+      shown.map((page) =>
+        client.ensureQueryData({
+          queryKey: keyOf(page, current?.epoch, current?.list),
+          queryFn: ({ signal }) => source.load(page + 1, windowSize, signal),
+          retry: false,
+        }),
+      ),
+    )
+    const from = (shown[0] ?? 0) * windowSize
+    return pages.flatMap(({ data }) => data).slice(low - from, high - from + 1)
+  }
 
   const fresh = useRef<Map<number, ListPage<Row>>>(new Map())
   const apply = useCallback(() => {
@@ -175,6 +210,7 @@ export const useRows = <Row>(
 
   return {
     rowAt,
+    between,
     total: current?.total ?? null,
     filtered: current?.filtered ?? null,
     /** No data yet: show the skeleton. */

@@ -2,22 +2,15 @@ import { useCallback, useMemo, useRef, useState } from 'react'
 import { tell, tellFailure } from '../tell.ts'
 import type { RowSource } from './column.ts'
 import { strings } from './strings.ts'
-import { windowSize } from './useRows.ts'
 
 /** Maximum number of ids read by one click. They are sent in one body. */
-const selectionLimit = 10_000
+export const selectionLimit = 10_000
 
 /** Maximum number of rows in a range selection. */
 const rangeLimit = 2_000
 
-const rowsBetween = async <Row>(load: RowSource<Row>['load'], low: number, high: number): Promise<Row[]> => {
-  const from = Math.floor(low / windowSize)
-  const to = Math.floor(high / windowSize)
-  const pages = await Promise.all(
-    Array.from({ length: to - from + 1 }, (_, index) => load(from + index + 1, windowSize)),
-  )
-  return pages.flatMap((page) => page.data).slice(low - from * windowSize, high - from * windowSize + 1)
-}
+/** Reads rows by index, in the order of the screen. */
+type Between<Row> = (low: number, high: number) => Promise<Row[]>
 
 /** The selected rows. */
 export interface Selection<Row> {
@@ -30,10 +23,16 @@ export interface Selection<Row> {
   /** The selected rows, as they were at selection. */
   rows: () => Row[]
   has: (row: Row) => boolean
-  toggle: (row: Row, index?: number, range?: boolean) => void
+  /** Selects or deselects a row. With `between`, selects the rows between the last one and this one. */
+  toggle: (row: Row, index?: number, between?: Between<Row>) => void
   /** Number of rows that `selectAll` would select. */
   selectable: number
   selectAll: () => Promise<void>
+  /**
+   * Selects the matching rows by id, up to the limit, so that the selection stays the same after an action that changes
+   * which rows match.
+   */
+  pin: () => Promise<void>
   clear: () => void
 }
 
@@ -51,7 +50,7 @@ export interface SelectionOptions {
 export const useSelection = <Row>(source: RowSource<Row>, { filtered, byFilter }: SelectionOptions): Selection<Row> => {
   const [chosen, setChosen] = useState<ReadonlyMap<string, Row>>(new Map())
   const [everything, setEverything] = useState<string | null>(null)
-  const anchor = useRef<number | null>(null)
+  const anchor = useRef<{ index: number; id: string } | null>(null)
   const { idOf, load } = source
   // The selection belongs to its filter: another filter matches other rows.
   const isEverything = everything !== null && everything === byFilter
@@ -62,9 +61,9 @@ export const useSelection = <Row>(source: RowSource<Row>, { filtered, byFilter }
   }, [idOf, load])
 
   const toggle = useCallback(
-    (row: Row, index?: number, range = false) => {
+    (row: Row, index?: number, between?: Between<Row>) => {
       const from = anchor.current
-      if (index !== undefined) anchor.current = index
+      if (index !== undefined) anchor.current = { index, id: idOf(row) }
       if (isEverything) {
         // After one row is deselected, the others must be selected by id, up to the limit.
         if ((filtered ?? 0) > selectionLimit) {
@@ -78,13 +77,15 @@ export const useSelection = <Row>(source: RowSource<Row>, { filtered, byFilter }
         }, tellFailure)
         return
       }
-      if (range && from !== null && index !== undefined && from !== index) {
-        const low = Math.min(from, index)
-        const high = Math.min(Math.max(from, index), low + rangeLimit - 1)
-        void rowsBetween(load, low, high).then(
-          (rows) => setChosen((old) => new Map([...old, ...rows.map((one) => [idOf(one), one] as const)])),
-          tellFailure,
-        )
+      if (between !== undefined && from !== null && index !== undefined && from.index !== index) {
+        const low = Math.min(from.index, index)
+        const high = Math.min(Math.max(from.index, index), low + rangeLimit - 1)
+        void between(low, high).then((rows) => {
+          // The order changed since the first click: the range would include other rows.
+          const isMoved = from.index <= high && !rows.some((one) => idOf(one) === from.id)
+          const some = isMoved ? [row] : rows
+          setChosen((old) => new Map([...old, ...some.map((one) => [idOf(one), one] as const)]))
+        }, tellFailure)
         return
       }
       setChosen((old) => {
@@ -93,7 +94,7 @@ export const useSelection = <Row>(source: RowSource<Row>, { filtered, byFilter }
         return next
       })
     },
-    [idOf, load, readIds, isEverything, filtered],
+    [idOf, readIds, isEverything, filtered],
   )
   const selectAll = useCallback(async () => {
     if (byFilter === undefined) setChosen(await readIds())
@@ -102,6 +103,11 @@ export const useSelection = <Row>(source: RowSource<Row>, { filtered, byFilter }
       setEverything(byFilter)
     }
   }, [byFilter, readIds])
+  const pin = useCallback(async () => {
+    if (!isEverything || (filtered ?? 0) > selectionLimit) return
+    setChosen(await readIds())
+    setEverything(null)
+  }, [isEverything, filtered, readIds])
   const clear = useCallback(() => {
     anchor.current = null
     setEverything(null)
@@ -119,8 +125,9 @@ export const useSelection = <Row>(source: RowSource<Row>, { filtered, byFilter }
       toggle,
       selectable: byFilter === undefined ? Math.min(filtered ?? 0, selectionLimit) : (filtered ?? 0),
       selectAll,
+      pin,
       clear,
     }),
-    [chosen, isEverything, byFilter, filtered, idOf, toggle, selectAll, clear],
+    [chosen, isEverything, byFilter, filtered, idOf, toggle, selectAll, pin, clear],
   )
 }
