@@ -1,10 +1,11 @@
 /**
  * Writes docs/reference/ from the contract, as part of `npm run build`. The pages are not committed.
  */
+
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import * as contract from '@portcullis/contract'
-import { contractOperations } from '../platform/server/http/openapi.ts'
+import * as contract from '@portcullis/features/contract.ts'
+import { operationsOf } from '../platform/server/http/openapi.ts'
 import { plainErrorsText } from '../platform/server/http/openapi-problems.ts'
 import { apiFiles, cell, generated } from './reference-api.ts'
 
@@ -30,7 +31,7 @@ const errorsFile = (): string => {
         `Cure: ${cure}\n`,
       ].join('\n\n'),
   )
-  return `${generated}\n\n# Errors\n\nAll error responses are \`application/problem+json\` (RFC 9457) with one of these codes in \`code\`.\nWith \`Accept: text/plain\`, the response contains only the detail. ${plainErrorsText(contractOperations())}\n\n${otherPages('errors.md')}\n\n${sections.join('\n')}`
+  return `${generated}\n\n# Errors\n\nAll error responses are \`application/problem+json\` (RFC 9457) with one of these codes in \`code\`.\nWith \`Accept: text/plain\`, the response contains only the detail. ${plainErrorsText(operationsOf(contract))}\n\n${otherPages('errors.md')}\n\n${sections.join('\n')}`
 }
 
 const severityOf = (severity: number): string => contract.severityNames[severity] ?? String(severity)

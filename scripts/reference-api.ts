@@ -1,7 +1,8 @@
 /** The pages of docs/reference/api/: one for each group of operations, and one for the shapes that several groups use. */
 
+import * as contract from '@portcullis/features/contract.ts'
 import { notesOf, shapeText } from '../platform/server/http/docs-shape.ts'
-import { contractOperations, openApiDocument } from '../platform/server/http/openapi.ts'
+import { openApiDocument, operationsOf } from '../platform/server/http/openapi.ts'
 import type { JsonSchema } from '../platform/server/http/openapi-schema.ts'
 import type { OpenApiDocument, OpenApiOperation, OpenApiResponse } from '../platform/server/http/openapi-types.ts'
 
@@ -74,7 +75,7 @@ const shapesText = (document: OpenApiDocument, names: readonly string[]): string
 
 /** Returns the pages by their path below docs/reference. A shape is on the page of its group, or on shapes.md. */
 export const apiFiles = (): Readonly<Record<string, string>> => {
-  const document = openApiDocument(contractOperations(), '')
+  const document = openApiDocument(operationsOf(contract), '', contract)
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
   )

@@ -1,21 +1,22 @@
 // Invariant: Every error code is documented, and every documented code exists.
 
 import { alertCatalogue, errorTable, eventCatalogue, subsystemCatalogue, subsystemNames } from '@portcullis/contract'
+import * as contract from '@portcullis/features/contract.ts'
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { describe, expect, it } from 'vitest'
-import { contractOperations, openApiDocument } from '../platform/server/http/openapi.ts'
+import { openApiDocument, operationsOf } from '../platform/server/http/openapi.ts'
 import { exampleOf, type JsonSchema, plain } from '../platform/server/http/openapi-schema.ts'
 import { referenceFiles } from './generate-reference.ts'
 
-const operations = contractOperations()
+const operations = operationsOf(contract)
 
 const pages = referenceFiles()
 
 describe('the pages of operations', () => {
   it('describe each operation once, and each shape once', () => {
     const api = Object.entries(pages).filter(([name]) => name.startsWith('api/') && name !== 'api/README.md')
-    const document = openApiDocument(operations, '')
+    const document = openApiDocument(operations, '', contract)
     expect(api.length).toBeGreaterThan(document.tags.length)
     const text = api.map(([, page]) => page).join('\n')
     const described = [...text.matchAll(/^## ([A-Z]+) (\/.+)$/gm)].map(([, method, path]) => `${method} ${path}`)
@@ -54,7 +55,7 @@ describe('the pages of alerts, events and errors', () => {
 })
 
 describe('the OpenAPI document', () => {
-  const document = openApiDocument(operations, '0.0.0')
+  const document = openApiDocument(operations, '0.0.0', contract)
 
   it('has every operation once, with an id, a tag and its own problems', () => {
     const ids = Object.values(document.paths).flatMap((methods) => Object.values(methods).map((one) => one.operationId))

@@ -1,4 +1,4 @@
-import type { ReleaseKeyFile } from '@portcullis/contract/agent-protocol'
+import type { ReleaseKeyFile } from '@portcullis/contract/agent-protocol.ts'
 import { releaseKeyFingerprint } from '@portcullis/domain'
 import { createCheckIns } from './check-in.ts'
 import type { Clock } from './clock.ts'

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { CheckInRequest, DeviceReport, EnforcementState, HostFacts } from '@portcullis/contract/agent-protocol'
+import type { CheckInRequest, DeviceReport, EnforcementState, HostFacts } from '@portcullis/contract/agent-protocol.ts'
 import { factsHash, inventoryHash } from '@portcullis/domain'
 import type { Clock } from './clock.ts'
 import type { Commands } from './commands.ts'

@@ -1,4 +1,4 @@
-import type { AgentRevocation, CommandKeyRotation } from '@portcullis/contract/agent-protocol'
+import type { AgentRevocation, CommandKeyRotation } from '@portcullis/contract/agent-protocol.ts'
 import { followCommandKeys, isSignedBy, isSignedRevocation, publicKeyHash } from '@portcullis/domain'
 import { messageOf } from './exit.ts'
 import type { Log } from './log.ts'

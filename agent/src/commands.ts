@@ -1,4 +1,4 @@
-import type { AgentCommand, CheckInRequest, SignedText } from '@portcullis/contract/agent-protocol'
+import type { AgentCommand, CheckInRequest, SignedText } from '@portcullis/contract/agent-protocol.ts'
 import { cutText } from './collectors/text.ts'
 import type { CommandKeys } from './command-keys.ts'
 import { messageOf } from './exit.ts'

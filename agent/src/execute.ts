@@ -1,4 +1,4 @@
-import type { AgentCommand, AgentCommandBodies } from '@portcullis/contract/agent-protocol'
+import type { AgentCommand, AgentCommandBodies } from '@portcullis/contract/agent-protocol.ts'
 import type { Enforcer } from './enforcement/enforcer.ts'
 import type { HeldPolicy } from './enforcement/policy-file.ts'
 import type { ScannedDevice } from './platform/platform.ts'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { EnforcementState } from '@portcullis/contract/agent-protocol'
+import type { EnforcementState } from '@portcullis/contract/agent-protocol.ts'
 import { createBackoff } from './backoff.ts'
 import type { createCheckIns, FormedCheckIn, ServerView } from './check-in.ts'
 import { type Clock, sleep } from './clock.ts'

@@ -5,7 +5,7 @@ import {
   agentLimits,
   maxReleaseKeyRotations,
   maxRevertMinutes,
-} from '@portcullis/contract/agent-protocol'
+} from '@portcullis/contract/agent-protocol.ts'
 import { isReleaseKeyRotation } from '@portcullis/domain'
 import { parseJson } from './files.ts'
 

@@ -13,7 +13,7 @@ import {
   type SessionResponse,
   type SignedText,
   sessionProofText,
-} from '@portcullis/contract/agent-protocol'
+} from '@portcullis/contract/agent-protocol.ts'
 import type { Clock } from './clock.ts'
 import type { AgentKey } from './keys.ts'
 import type { Transport } from './transport/http.ts'

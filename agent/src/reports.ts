@@ -1,4 +1,4 @@
-import { agentLimits, type CheckInRequest } from '@portcullis/contract/agent-protocol'
+import { agentLimits, type CheckInRequest } from '@portcullis/contract/agent-protocol.ts'
 import type { Clock } from './clock.ts'
 import { cutText } from './collectors/text.ts'
 import type { Log } from './log.ts'

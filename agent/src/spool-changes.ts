@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { DeviceChange } from '@portcullis/contract/agent-protocol'
+import type { DeviceChange } from '@portcullis/contract/agent-protocol.ts'
 
 /** A time in a boot of the host. */
 interface Moment {

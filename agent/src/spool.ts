@@ -1,6 +1,6 @@
 import { closeSync, constants, fsyncSync, ftruncateSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { agentLimits, type DeviceChange } from '@portcullis/contract/agent-protocol'
+import { agentLimits, type DeviceChange } from '@portcullis/contract/agent-protocol.ts'
 import { messageOf } from './exit.ts'
 import { syncDirectory, writeAll } from './files.ts'
 import type { Boot } from './platform/platform.ts'

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { SignedText } from '@portcullis/contract/agent-protocol'
+import type { SignedText } from '@portcullis/contract/agent-protocol.ts'
 import { cannotStart, messageOf } from './exit.ts'
 import { readIfThere, removeIfThere, writeDurable } from './files.ts'
 import type { Stamp } from './host-time.ts'

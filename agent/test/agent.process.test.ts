@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { agentPaths } from '@portcullis/contract/agent-protocol'
+import { agentPaths } from '@portcullis/contract/agent-protocol.ts'
 import { plainKeyboard, storageStick } from '@portcullis/domain/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createTree, temporaryDir, until } from './harness.ts'

@@ -2,7 +2,7 @@
 
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { commandKeyRotationText } from '@portcullis/contract/agent-protocol'
+import { commandKeyRotationText } from '@portcullis/contract/agent-protocol.ts'
 import { storageStick } from '@portcullis/domain/testing'
 import { describe, expect, it } from 'vitest'
 import { rule, startHost } from './enforcing.ts'

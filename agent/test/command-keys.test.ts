@@ -1,5 +1,5 @@
 import { generateKeyPairSync, sign } from 'node:crypto'
-import { agentRevocationText, commandKeyRotationText } from '@portcullis/contract/agent-protocol'
+import { agentRevocationText, commandKeyRotationText } from '@portcullis/contract/agent-protocol.ts'
 import { publicKeyHash } from '@portcullis/domain'
 import { describe, expect, it } from 'vitest'
 import { createCommandKeys, verifyKeptBy } from '../src/command-keys.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { HostFacts } from '@portcullis/contract/agent-protocol'
+import { HostFacts } from '@portcullis/contract/agent-protocol.ts'
 import { knownMachineHash, machineHash, parseOsRelease } from '@portcullis/domain'
 import { Value } from 'typebox/value'
 import { describe, expect, it } from 'vitest'

@@ -1,6 +1,6 @@
 // Invariant: Server and agent decide alike, by the documented precedence.
 
-import type { PolicyRule } from '@portcullis/contract/agent-protocol'
+import type { PolicyRule } from '@portcullis/contract/agent-protocol.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../src/clock.ts'

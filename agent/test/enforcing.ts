@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { DeviceReport, PolicyRule, ReleaseKeyFile } from '@portcullis/contract/agent-protocol'
+import type { DeviceReport, PolicyRule, ReleaseKeyFile } from '@portcullis/contract/agent-protocol.ts'
 import { parseReport, policyDevice } from '@portcullis/domain'
 import { expect, onTestFinished } from 'vitest'
 import type { Clock } from '../src/clock.ts'

@@ -1,4 +1,4 @@
-import type { PolicyRule } from '@portcullis/contract/agent-protocol'
+import type { PolicyRule } from '@portcullis/contract/agent-protocol.ts'
 import { createAttackTools, type PolicyDecision } from '@portcullis/domain'
 import { hub, plainKeyboard, rubberDucky, storageStick } from '@portcullis/domain/testing'
 import { describe, expect, it } from 'vitest'

@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { agentLimits, agentPaths } from '@portcullis/contract/agent-protocol'
+import { agentLimits, agentPaths } from '@portcullis/contract/agent-protocol.ts'
 import { releaseKeyFileOf, releaseKeyPair, rotationOf } from '@portcullis/domain/testing'
 import { describe, expect, it } from 'vitest'
 import { Unusable } from '../src/server-calls.ts'

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { DeviceReport } from '@portcullis/contract/agent-protocol'
+import type { DeviceReport } from '@portcullis/contract/agent-protocol.ts'
 import { describeKernelTree, describeSysfs } from '@portcullis/domain/testing'
 import { onTestFinished } from 'vitest'
 import { type AgentDeps, type AgentTiming, agentTiming, runAgent } from '../src/agent.ts'

@@ -1,4 +1,4 @@
-import { agentLimits } from '@portcullis/contract/agent-protocol'
+import { agentLimits } from '@portcullis/contract/agent-protocol.ts'
 import { storageStick } from '@portcullis/domain/testing'
 import { describe, expect, it } from 'vitest'
 import { createEvaluator } from '../src/enforcement/evaluator.ts'

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { agentPaths } from '@portcullis/contract/agent-protocol'
+import { agentPaths } from '@portcullis/contract/agent-protocol.ts'
 import { hub, plainKeyboard, storageStick } from '@portcullis/domain/testing'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { agentPaths } from '@portcullis/contract/agent-protocol'
+import { agentPaths } from '@portcullis/contract/agent-protocol.ts'
 import { hostileStrings, hostileTexts, plainKeyboard, storageStick } from '@portcullis/domain/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { AgentExit } from '../src/exit.ts'

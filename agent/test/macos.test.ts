@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { HostFacts } from '@portcullis/contract/agent-protocol'
+import { HostFacts } from '@portcullis/contract/agent-protocol.ts'
 import { machineHash, parseReport } from '@portcullis/domain'
 import { Value } from 'typebox/value'
 import { describe, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-import { agentLimits, maxReleaseKeyRotations, maxRevertMinutes } from '@portcullis/contract/agent-protocol'
+import { agentLimits, maxReleaseKeyRotations, maxRevertMinutes } from '@portcullis/contract/agent-protocol.ts'
 import { releaseKeyPair, rotationOf } from '@portcullis/domain/testing'
 import { describe, expect, it } from 'vitest'
 import { parseCommand } from '../src/parse-command.ts'

@@ -1,4 +1,4 @@
-import { agentLimits, type PolicyRule } from '@portcullis/contract/agent-protocol'
+import { agentLimits, type PolicyRule } from '@portcullis/contract/agent-protocol.ts'
 import { hub, plainKeyboard, plainMouse, rubberDucky, storageStick } from '@portcullis/domain/testing'
 import { describe, expect, it } from 'vitest'
 import type { Hold } from '../src/enforcement/holds.ts'

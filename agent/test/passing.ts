@@ -1,4 +1,4 @@
-import type { DeviceReport, DriverMismatch, PolicyRule } from '@portcullis/contract/agent-protocol'
+import type { DeviceReport, DriverMismatch, PolicyRule } from '@portcullis/contract/agent-protocol.ts'
 import { type AttackToolRow, createAttackTools } from '@portcullis/domain'
 import { createEvaluator } from '../src/enforcement/evaluator.ts'
 import { createHolds } from '../src/enforcement/holds.ts'

@@ -21,7 +21,7 @@ import {
   type PolicyRule,
   SessionRequest,
   sessionProofText,
-} from '@portcullis/contract/agent-protocol'
+} from '@portcullis/contract/agent-protocol.ts'
 import { inventoryHash, publicKeyHash } from '@portcullis/domain'
 import { Value } from 'typebox/value'
 

@@ -1,4 +1,4 @@
-import { agentPaths } from '@portcullis/contract/agent-protocol'
+import { agentPaths } from '@portcullis/contract/agent-protocol.ts'
 import { plainKeyboard, storageStick } from '@portcullis/domain/testing'
 import { describe, expect, it } from 'vitest'
 import { rule, startHost } from './enforcing.ts'

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
-import { agentPaths, PolicyPayload } from '@portcullis/contract/agent-protocol'
+import { agentPaths, PolicyPayload } from '@portcullis/contract/agent-protocol.ts'
 import { hub, plainKeyboard, plainMouse, storageStick } from '@portcullis/domain/testing'
 import { Value } from 'typebox/value'
 import { describe, expect, it } from 'vitest'

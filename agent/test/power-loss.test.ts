@@ -1,6 +1,6 @@
 import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { DeviceChange } from '@portcullis/contract/agent-protocol'
+import type { DeviceChange } from '@portcullis/contract/agent-protocol.ts'
 import { plainKeyboard } from '@portcullis/domain/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { readIfThere, writeDurable } from '../src/files.ts'

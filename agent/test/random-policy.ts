@@ -1,5 +1,5 @@
 /** Random devices and rules, and the decision of the policy about them. */
-import type { DeviceReport, PolicyRule } from '@portcullis/contract/agent-protocol'
+import type { DeviceReport, PolicyRule } from '@portcullis/contract/agent-protocol.ts'
 import {
   type AttackToolRow,
   classify,

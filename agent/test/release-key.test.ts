@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ReleaseKeyRotation } from '@portcullis/contract/agent-protocol'
+import type { ReleaseKeyRotation } from '@portcullis/contract/agent-protocol.ts'
 import { formatReleaseKeyFile, parseReleaseKeyFile } from '@portcullis/domain'
 import { type ReleaseKeyPair, releaseKeyFileOf, releaseKeyPair, rotationOf } from '@portcullis/domain/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'

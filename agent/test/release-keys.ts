@@ -1,5 +1,5 @@
 import { createHash, sign } from 'node:crypto'
-import { packageProofText } from '@portcullis/contract/agent-protocol'
+import { packageProofText } from '@portcullis/contract/agent-protocol.ts'
 import type { ReleaseKeyPair } from '@portcullis/domain/testing'
 
 /** Returns a program that an update accepts as an agent of this version. */

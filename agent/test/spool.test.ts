@@ -10,7 +10,7 @@ import fs, {
 } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { dirname, join } from 'node:path'
-import type { DeviceChange } from '@portcullis/contract/agent-protocol'
+import type { DeviceChange } from '@portcullis/contract/agent-protocol.ts'
 import { plainKeyboard } from '@portcullis/domain/testing'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'

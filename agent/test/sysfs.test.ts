@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { DeviceReport } from '@portcullis/contract/agent-protocol'
+import { DeviceReport } from '@portcullis/contract/agent-protocol.ts'
 import { classify, parseReport } from '@portcullis/domain'
 import {
   hub,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { agentPaths } from '@portcullis/contract/agent-protocol'
+import { agentPaths } from '@portcullis/contract/agent-protocol.ts'
 import { plainKeyboard, releaseKeyFileOf, releaseKeyPair } from '@portcullis/domain/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { noteEnd } from '../src/update/record.ts'

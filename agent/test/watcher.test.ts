@@ -1,6 +1,6 @@
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { DeviceChange } from '@portcullis/contract/agent-protocol'
+import type { DeviceChange } from '@portcullis/contract/agent-protocol.ts'
 import { plainKeyboard, storageStick } from '@portcullis/domain/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { systemClock } from '../src/clock.ts'

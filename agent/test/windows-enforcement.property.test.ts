@@ -1,4 +1,4 @@
-import type { DeviceReport, PolicyRule } from '@portcullis/contract/agent-protocol'
+import type { DeviceReport, PolicyRule } from '@portcullis/contract/agent-protocol.ts'
 import { parseReport } from '@portcullis/domain'
 import { plainKeyboard, storageStick, webcam } from '@portcullis/domain/testing'
 import fc from 'fast-check'

@@ -1,4 +1,4 @@
-import type { DeviceReport, PolicyRule } from '@portcullis/contract/agent-protocol'
+import type { DeviceReport, PolicyRule } from '@portcullis/contract/agent-protocol.ts'
 import { createDefaults } from '../src/enforcement/defaults.ts'
 import { createEnforcer } from '../src/enforcement/enforcer.ts'
 import { type EnforcementMemory, freshMemory } from '../src/enforcement/memory.ts'

@@ -1,4 +1,4 @@
-import { DeviceReport } from '@portcullis/contract/agent-protocol'
+import { DeviceReport } from '@portcullis/contract/agent-protocol.ts'
 import { assignDeviceIds, classify, fingerprints, missingEvidence, parseReport } from '@portcullis/domain'
 import { devicePresets, hub, plainKeyboard, plainMouse, storageStick } from '@portcullis/domain/testing'
 import fc from 'fast-check'

@@ -4,7 +4,7 @@
  * Its `DeviceCalls` can refuse, veto, need a restart, or report success without an effect, as the real ones do. It
  * shares no code with the enforcement that it tests.
  */
-import type { DeviceReport } from '@portcullis/contract/agent-protocol'
+import type { DeviceReport } from '@portcullis/contract/agent-protocol.ts'
 import type { CallResult, DeviceCalls } from '../src/platform/windows/enforcement/device-calls.ts'
 import type { HubData, RawNode } from '../src/platform/windows/inventory.ts'
 import { PROPERTY_TYPES } from '../src/platform/windows/properties.ts'

@@ -1,5 +1,5 @@
 /** Plug and Play devices as Windows lists them for a report of Linux, by the documentation of device identification strings. */
-import type { DeviceReport } from '@portcullis/contract/agent-protocol'
+import type { DeviceReport } from '@portcullis/contract/agent-protocol.ts'
 import { hidFunctions, interfaceCode, parseReport } from '@portcullis/domain'
 import type { HubData, RawNode } from '../src/platform/windows/inventory.ts'
 import { PROPERTIES, PROPERTY_TYPES, type PropertyName, type RawProperty } from '../src/platform/windows/properties.ts'

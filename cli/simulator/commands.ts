@@ -8,7 +8,7 @@ import {
   type DeviceReport,
   type EnforcementState,
   type PolicyPayload,
-} from '@portcullis/contract/agent-protocol'
+} from '@portcullis/contract/agent-protocol.ts'
 import { createEvaluator } from './evaluator.ts'
 import type { Inventory } from './inventory.ts'
 import type { Answer } from './transport.ts'

@@ -6,7 +6,7 @@ import {
   checkInAgeHeader,
   type DeviceChange,
   type HostFacts,
-} from '@portcullis/contract/agent-protocol'
+} from '@portcullis/contract/agent-protocol.ts'
 import { factsHash } from '@portcullis/domain'
 import { createCommands } from './commands.ts'
 import type { Host } from './hosts.ts'

@@ -7,7 +7,7 @@ import {
   type HostFacts,
   type SessionRequest,
   sessionProofText,
-} from '@portcullis/contract/agent-protocol'
+} from '@portcullis/contract/agent-protocol.ts'
 
 /** Identity of a simulated host at the server. */
 export interface Identity {

@@ -2,6 +2,9 @@ import { fileURLToPath } from 'node:url'
 import type { Plugin } from 'vite'
 
 const contractName = '@portcullis/contract'
+/** Files of the contract as the console imports them. An absolute path names the file itself. */
+const isContract = /^@portcullis\/(contract($|\/)|features\/contract\.ts)|^[@#.].*\/contract\/[a-z-]+\.ts$/
+const isContractFile = /\/contract\/(src\/)?[a-z-]+\.ts$|\/features\/contract\.ts$/
 const slimId = '\0slim-contract'
 const definitionName = 'virtual:list/'
 const definitionId = `\0${definitionName}`
@@ -59,18 +62,20 @@ const isPlainTable = (value: unknown, depth = 2): boolean =>
 export const slimContract = (): Plugin => ({
   name: 'portcullis-slim-contract',
   enforce: 'pre',
-  resolveId: (source) => {
-    if (source === contractName) return slimId
+  resolveId: (source, importer) => {
+    if (isContract.test(source) && importer?.startsWith('\0') !== true && !isContractFile.test(importer ?? ''))
+      return slimId
     if (source.startsWith(definitionName)) return { id: `\0${source}`, moduleSideEffects: false }
     return [configItems, auditActions].includes(source) ? { id: source, moduleSideEffects: false } : null
   },
   /** Gives each definition of a list its own module, so that it loads with its page and not with the first page. */
-  async transform(code) {
-    if (!code.includes(contractName)) return null
+  async transform(code, file) {
+    if (!code.includes('/contract') || isContractFile.test(file)) return null
     const contract: Record<string, unknown> = await import('@portcullis/contract')
     const moduleOf = (name: string) =>
       isDefinition(name, contract[name]) ? `${definitionName}${name}` : functionsOfLists[name]
-    return code.replace(/import \{([^}]+)\} from '@portcullis\/contract'/g, (_, names: string) => {
+    return code.replace(/import \{([^}]+)\} from '([^']+)'/g, (whole, names: string, source: string) => {
+      if (!isContract.test(source)) return whole
       const { own = [], others = [] } = Object.groupBy(
         names.split(',').map((name) => name.trim()),
         (name) => (moduleOf(name) === undefined ? 'others' : 'own'),

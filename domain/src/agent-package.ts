@@ -1,5 +1,5 @@
 import { createHash, createPublicKey, verify } from 'node:crypto'
-import { packageProofText } from '@portcullis/contract'
+import { packageProofText } from '@portcullis/contract/agent-signed-texts.ts'
 
 interface SignedBuild {
   version: string

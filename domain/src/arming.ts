@@ -1,4 +1,4 @@
-import { pilotHosts, pilotRevertMinutes } from '@portcullis/contract'
+import { pilotHosts, pilotRevertMinutes } from '@portcullis/contract/revert.ts'
 
 /** Returns the minutes after which newly armed hosts become Free without contact. `armed` includes the hosts of the order. */
 export const revertMinutesOf = (asked: number | null | undefined, armed: number): number =>

@@ -1,4 +1,4 @@
-import type { DeviceReport } from '@portcullis/contract'
+import type { DeviceReport } from '@portcullis/contract/agent-reports.ts'
 import { activeConfiguration, type Interface, isBootKeyboard, type ParsedDescriptors } from './descriptors.ts'
 import { type HidFunctions, hidFunctions, noFunctions } from './hid.ts'
 import { type CapabilityKind, capabilityKinds, iconOf, type Kind, kindPrecedence } from './icons.ts'

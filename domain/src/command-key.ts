@@ -1,10 +1,6 @@
 import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto'
-import {
-  type AgentRevocation,
-  agentRevocationText,
-  type CommandKeyRotation,
-  commandKeyRotationText,
-} from '@portcullis/contract'
+import { agentRevocationText, commandKeyRotationText } from '@portcullis/contract/agent-signed-texts.ts'
+import type { AgentRevocation, CommandKeyRotation } from '@portcullis/contract/command-keys.ts'
 
 const readKey = (spki: string): KeyObject | undefined => {
   try {

@@ -1,4 +1,4 @@
-import type { DeviceReport } from '@portcullis/contract'
+import type { DeviceReport } from '@portcullis/contract/agent-reports.ts'
 
 /** One endpoint of an interface (USB 2.0, 9.6.6). */
 export interface Endpoint {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { DeviceReport } from '@portcullis/contract'
+import type { DeviceReport } from '@portcullis/contract/agent-reports.ts'
 import type { ParsedDescriptors } from './descriptors.ts'
 import { mustExist } from './must-exist.ts'
 import { escapeText, unescapeText } from './text.ts'

@@ -1,4 +1,4 @@
-import type { DeviceReport } from '@portcullis/contract'
+import type { DeviceReport } from '@portcullis/contract/agent-reports.ts'
 import { hasSerial, hex4, type ParsedDescriptors } from './descriptors.ts'
 import type { Kind } from './icons.ts'
 import type { DeviceTest } from './knowledge-types.ts'

@@ -1,4 +1,5 @@
-import type { DeviceReport, DriverMismatch, PolicyRule } from '@portcullis/contract'
+import type { DeviceReport, DriverMismatch } from '@portcullis/contract/agent-reports.ts'
+import type { PolicyRule } from '@portcullis/contract/policy-and-commands.ts'
 import { interfaceKinds } from './classify.ts'
 import type { ParsedDescriptors } from './descriptors.ts'
 import { type Drivers, driverTable, keyEventDrivers } from './driver-table.ts'

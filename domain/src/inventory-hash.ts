@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { DeviceReport, HostFacts } from '@portcullis/contract'
+import type { DeviceReport, HostFacts } from '@portcullis/contract/agent-reports.ts'
 import { cleanText } from './text.ts'
 
 const digest = (text: string): string => hash('sha256', text, 'hex').slice(0, 32)

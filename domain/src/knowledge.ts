@@ -1,4 +1,4 @@
-import type { DeviceReport } from '@portcullis/contract'
+import type { DeviceReport } from '@portcullis/contract/agent-reports.ts'
 import { createAttackTools } from './attack-tools.ts'
 import type { ParsedDescriptors } from './descriptors.ts'
 import type { Kind } from './icons.ts'

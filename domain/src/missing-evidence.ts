@@ -1,4 +1,5 @@
-import { type DeviceReport, evidenceGaps, type MissingEvidence } from '@portcullis/contract'
+import type { DeviceReport } from '@portcullis/contract/agent-reports.ts'
+import { evidenceGaps, type MissingEvidence } from '@portcullis/contract/missing-evidence.ts'
 import { isSynthetic, type ParsedDescriptors } from './descriptors.ts'
 import { isUsageDescriptor } from './hid.ts'
 import { evaluatedReport } from './verdict-key.ts'

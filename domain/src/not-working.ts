@@ -1,4 +1,4 @@
-import type { closedReasons, DeviceReport } from '@portcullis/contract'
+import type { closedReasons, DeviceReport } from '@portcullis/contract/agent-reports.ts'
 import type { ParsedDescriptors } from './descriptors.ts'
 
 const closed: Readonly<Record<(typeof closedReasons)[number], string>> = {

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
-import type { DeviceReport, PolicyRule } from '@portcullis/contract'
+import type { DeviceReport } from '@portcullis/contract/agent-reports.ts'
+import type { PolicyRule } from '@portcullis/contract/policy-and-commands.ts'
 import { classify } from './classify.ts'
 import type { ParsedDescriptors } from './descriptors.ts'
 import { isSameSerial } from './device-id.ts'

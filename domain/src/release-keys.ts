@@ -1,10 +1,7 @@
 import { createPublicKey, verify } from 'node:crypto'
-import {
-  maxReleaseKeyRotations,
-  type ReleaseKeyFile,
-  type ReleaseKeyRotation,
-  releaseKeyRotationText,
-} from '@portcullis/contract'
+import { maxReleaseKeyRotations } from '@portcullis/contract/agent-limits.ts'
+import { releaseKeyRotationText } from '@portcullis/contract/agent-signed-texts.ts'
+import type { ReleaseKeyFile, ReleaseKeyRotation } from '@portcullis/contract/release-keys.ts'
 import { releaseKeyFingerprint } from './agent-package.ts'
 
 /** A release key and its position in the chain of rotations. */

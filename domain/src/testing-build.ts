@@ -1,4 +1,4 @@
-import type { DeviceReport } from '@portcullis/contract'
+import type { DeviceReport } from '@portcullis/contract/agent-reports.ts'
 
 /** An endpoint to build. The transfer type is in the low bits of `attributes` (3 interrupt, 2 bulk). */
 export interface EndpointSpec {

@@ -1,4 +1,4 @@
-import type { HostFacts } from '@portcullis/contract'
+import type { HostFacts } from '@portcullis/contract/agent-reports.ts'
 
 /** A host with only the required facts. */
 export const plainHost = (hostname: string): HostFacts => ({

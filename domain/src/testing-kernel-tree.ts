@@ -1,4 +1,4 @@
-import type { DeviceReport } from '@portcullis/contract'
+import type { DeviceReport } from '@portcullis/contract/agent-reports.ts'
 import { parseReport } from './descriptors.ts'
 import { buildDevice } from './testing-build.ts'
 import { describeSysfs } from './testing-sysfs.ts'

@@ -1,4 +1,4 @@
-import type { DeviceReport } from '@portcullis/contract'
+import type { DeviceReport } from '@portcullis/contract/agent-reports.ts'
 import { buildDevice, type DeviceSpec } from './testing-build.ts'
 import { deviceSpec } from './testing-table.ts'
 

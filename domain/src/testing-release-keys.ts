@@ -1,5 +1,6 @@
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
-import { type ReleaseKeyFile, type ReleaseKeyRotation, releaseKeyRotationText } from '@portcullis/contract'
+import { releaseKeyRotationText } from '@portcullis/contract/agent-signed-texts.ts'
+import type { ReleaseKeyFile, ReleaseKeyRotation } from '@portcullis/contract/release-keys.ts'
 import { releaseKeyFingerprint } from './agent-package.ts'
 
 /** A release key in the forms that tests need. */

@@ -1,4 +1,4 @@
-import type { DeviceReport } from '@portcullis/contract'
+import type { DeviceReport } from '@portcullis/contract/agent-reports.ts'
 import { interfaceCode, parseReport } from './descriptors.ts'
 import { comparePortPaths } from './device-id.ts'
 import { hub } from './testing-presets.ts'

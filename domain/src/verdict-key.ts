@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { DeviceReport } from '@portcullis/contract'
+import type { DeviceReport } from '@portcullis/contract/agent-reports.ts'
 import { activeConfiguration, hasSerial, type ParsedDescriptors } from './descriptors.ts'
 import { cleanText } from './text.ts'
 

@@ -1,5 +1,5 @@
 /** The limit of armed Windows hosts. Windows enforcement is a preview until it has been verified on real hosts. */
-import { windowsHostsUnverified } from '@portcullis/contract'
+import { windowsHostsUnverified } from '@portcullis/contract/windows-steps.ts'
 
 /** Code of the error that refuses to arm a Windows host. */
 export type WindowsRefusal = 'windows_preview_off' | 'windows_limit_reached'

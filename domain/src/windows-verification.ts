@@ -1,11 +1,7 @@
 import { createPublicKey, verify } from 'node:crypto'
-import {
-  type WindowsStepId,
-  type WindowsVerification,
-  type WindowsVerificationFile,
-  windowsSteps,
-  windowsVerificationText,
-} from '@portcullis/contract'
+import { windowsVerificationText } from '@portcullis/contract/agent-signed-texts.ts'
+import { type WindowsStepId, windowsSteps } from '@portcullis/contract/windows-steps.ts'
+import type { WindowsVerification, WindowsVerificationFile } from '@portcullis/contract/windows-verification.ts'
 import { majorBuildOf } from './windows-arming.ts'
 
 /** Age above which a verification can no longer be imported. */

@@ -1,4 +1,4 @@
-import { policyKinds } from '@portcullis/contract'
+import { policyKinds } from '@portcullis/contract/policy-kinds.ts'
 import { capabilityKinds, classify, icons, kindPrecedence, parseReport } from '@portcullis/domain'
 import { buildDevice, type DeviceSpec, hub } from '@portcullis/domain/testing'
 import fc from 'fast-check'

@@ -1,10 +1,6 @@
 import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
-import {
-  type AgentRevocation,
-  agentRevocationText,
-  type CommandKeyRotation,
-  commandKeyRotationText,
-} from '@portcullis/contract'
+import { agentRevocationText, commandKeyRotationText } from '@portcullis/contract/agent-signed-texts.ts'
+import type { AgentRevocation, CommandKeyRotation } from '@portcullis/contract/command-keys.ts'
 import { describe, expect, it } from 'vitest'
 import { followCommandKeys, isSignedBy, isSignedRevocation, publicKeyHash } from '../src/command-key.ts'
 

@@ -1,4 +1,4 @@
-import type { DeviceReport } from '@portcullis/contract'
+import type { DeviceReport } from '@portcullis/contract/agent-reports.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {

@@ -1,4 +1,4 @@
-import type { DeviceReport } from '@portcullis/contract'
+import type { DeviceReport } from '@portcullis/contract/agent-reports.ts'
 import { interfaceSet, isRootHub } from '@portcullis/domain'
 import { keyboardBehindHubs, securityKeyBehindHub } from '@portcullis/domain/testing'
 import { describe, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-import type { DeviceReport, HostFacts } from '@portcullis/contract'
+import type { DeviceReport, HostFacts } from '@portcullis/contract/agent-reports.ts'
 import {
   assignDeviceIds,
   comparePortPaths,

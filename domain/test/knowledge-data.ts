@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { DeviceReport } from '@portcullis/contract'
+import type { DeviceReport } from '@portcullis/contract/agent-reports.ts'
 import { classify, createKnowledge, parseReport } from '@portcullis/domain'
 
 const read = (file: string): string => readFileSync(new URL(`../../knowledge/${file}`, import.meta.url), 'utf8')

@@ -1,5 +1,5 @@
-import type { DeviceReport } from '@portcullis/contract'
-import { evidenceGaps } from '@portcullis/contract'
+import type { DeviceReport } from '@portcullis/contract/agent-reports.ts'
+import { evidenceGaps } from '@portcullis/contract/missing-evidence.ts'
 import { hidFunctions, isUsageDescriptor, missingEvidence, parseReport, usageDescriptor } from '@portcullis/domain'
 import { buildDevice, type DeviceSpec, networkAdapter, plainKeyboard, storageStick } from '@portcullis/domain/testing'
 import fc from 'fast-check'

@@ -1,4 +1,4 @@
-import type { PolicyRule } from '@portcullis/contract'
+import type { PolicyRule } from '@portcullis/contract/policy-and-commands.ts'
 import { describe, expect, it } from 'vitest'
 import { decide, hasWhitelist, type PolicyDevice } from '../src/index.ts'
 

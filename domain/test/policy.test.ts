@@ -1,4 +1,5 @@
-import { type PolicyRule, policyKinds } from '@portcullis/contract'
+import type { PolicyRule } from '@portcullis/contract/policy-and-commands.ts'
+import { policyKinds } from '@portcullis/contract/policy-kinds.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {

@@ -1,5 +1,7 @@
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
-import { maxReleaseKeyRotations, packageProofText, type ReleaseKeyRotation } from '@portcullis/contract'
+import { maxReleaseKeyRotations } from '@portcullis/contract/agent-limits.ts'
+import { packageProofText } from '@portcullis/contract/agent-signed-texts.ts'
+import type { ReleaseKeyRotation } from '@portcullis/contract/release-keys.ts'
 import { describe, expect, it } from 'vitest'
 import { isSignedBuild, releaseKeyFingerprint } from '../src/agent-package.ts'
 import {

@@ -1,4 +1,4 @@
-import type { DeviceReport } from '@portcullis/contract'
+import type { DeviceReport } from '@portcullis/contract/agent-reports.ts'
 import { parseReport, policyDevice, ruleMatches } from '@portcullis/domain'
 import { buildDevice, storageStick, webcam } from '@portcullis/domain/testing'
 import fc from 'fast-check'

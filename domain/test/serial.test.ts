@@ -1,4 +1,5 @@
-import type { DeviceReport, PolicyRule } from '@portcullis/contract'
+import type { DeviceReport } from '@portcullis/contract/agent-reports.ts'
+import type { PolicyRule } from '@portcullis/contract/policy-and-commands.ts'
 import {
   cleanText,
   deviceId,

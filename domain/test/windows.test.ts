@@ -1,5 +1,6 @@
 import { createHash, generateKeyPairSync, sign } from 'node:crypto'
-import { type WindowsVerification, windowsHostsUnverified, windowsSteps } from '@portcullis/contract'
+import { windowsHostsUnverified, windowsSteps } from '@portcullis/contract/windows-steps.ts'
+import type { WindowsVerification } from '@portcullis/contract/windows-verification.ts'
 import { describe, expect, it } from 'vitest'
 import {
   createVerificationFile,

@@ -1,4 +1,4 @@
-import type { PolicyRule } from '@portcullis/contract/agent-protocol'
+import type { PolicyRule } from '@portcullis/contract/agent-protocol.ts'
 import { fingerprints, parseReport } from '@portcullis/domain'
 import { unless } from '@portcullis/domain/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'

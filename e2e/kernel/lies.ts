@@ -1,4 +1,4 @@
-import type { PolicyRule } from '@portcullis/contract/agent-protocol'
+import type { PolicyRule } from '@portcullis/contract/agent-protocol.ts'
 import {
   bulk,
   DISK,

@@ -1,4 +1,4 @@
-import type { HeldPort, PolicyRule } from '@portcullis/contract/agent-protocol'
+import type { HeldPort, PolicyRule } from '@portcullis/contract/agent-protocol.ts'
 import { remove, temporaryDir } from '../harness.ts'
 import type { DeviceCommand, DeviceCounts } from './device-commands.ts'
 import { genuineHardware } from './genuine.ts'

@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import type { PolicyRule } from '@portcullis/contract/agent-protocol'
+import type { PolicyRule } from '@portcullis/contract/agent-protocol.ts'
 import { unless } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { whyNoKernel } from './kernel-files.ts'

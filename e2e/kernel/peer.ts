@@ -17,7 +17,7 @@ import {
   type PolicyRule,
   type SessionResponse,
   type SignedText,
-} from '@portcullis/contract/agent-protocol'
+} from '@portcullis/contract/agent-protocol.ts'
 import { until } from '../harness.ts'
 
 type Ack = NonNullable<CheckInRequest['acks']>[number]

@@ -1,6 +1,6 @@
 import { mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { PolicyRule } from '@portcullis/contract/agent-protocol'
+import type { PolicyRule } from '@portcullis/contract/agent-protocol.ts'
 import { writeDeb } from '../../scripts/release/deb.ts'
 import { agentPackage } from '../../scripts/release/packages-agent.ts'
 import { TARGETS } from '../../scripts/release/targets.ts'

@@ -1,4 +1,4 @@
-import type { PolicyRule } from '@portcullis/contract/agent-protocol'
+import type { PolicyRule } from '@portcullis/contract/agent-protocol.ts'
 import { unless } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from '../kernel/vm.ts'

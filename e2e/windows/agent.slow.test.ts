@@ -1,4 +1,4 @@
-import { HostFacts } from '@portcullis/contract/agent-protocol'
+import { HostFacts } from '@portcullis/contract/agent-protocol.ts'
 import { plainKeyboard, storageStick, unless } from '@portcullis/domain/testing'
 import { Value } from 'typebox/value'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { DeviceReport } from '@portcullis/contract/agent-protocol'
+import type { DeviceReport } from '@portcullis/contract/agent-protocol.ts'
 import { storageStick, unless } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFailed } from 'vitest'
 import { windowsNodes } from '../../agent/test/windows-nodes.ts'

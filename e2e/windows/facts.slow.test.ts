@@ -1,4 +1,4 @@
-import { HostFacts } from '@portcullis/contract/agent-protocol'
+import { HostFacts } from '@portcullis/contract/agent-protocol.ts'
 import { machineHash } from '@portcullis/domain'
 import { unless } from '@portcullis/domain/testing'
 import { Value } from 'typebox/value'

@@ -1,5 +1,5 @@
 /** Devices for tests under Wine. */
-import type { DeviceReport } from '@portcullis/contract/agent-protocol'
+import type { DeviceReport } from '@portcullis/contract/agent-protocol.ts'
 import { buildDevice, type DeviceSpec, devicePresets } from '@portcullis/domain/testing'
 
 /** Written from documentation, not recorded: VID, PID, product, serial number and interfaces. */

@@ -1,4 +1,4 @@
-import type { DeviceReport } from '@portcullis/contract/agent-protocol'
+import type { DeviceReport } from '@portcullis/contract/agent-protocol.ts'
 import { assignDeviceIds, classify, fingerprints, missingEvidence, parseReport } from '@portcullis/domain'
 import { storageStick, unless } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

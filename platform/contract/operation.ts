@@ -2,6 +2,7 @@
  * Describes each call of the interface as data. Routes, OpenAPI, the console's client, the CLI and the tests all
  * use it, so each shape is defined once.
  */
+import { closed, nullable, utcTime } from '@portcullis/contract/shapes.ts'
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import type { ErrorCode } from './errors.ts'
 import { labelledFilter } from './filters.ts'
@@ -92,17 +93,15 @@ export type QueryOf<O> = O extends Operation<infer _P, infer Q, infer _B, infer 
 export type BodyOf<O> = O extends Operation<infer _P, infer _Q, infer B, infer _R> ? Static<B> : never
 export type ResponseOf<O> = O extends Operation<infer _P, infer _Q, infer _B, infer R> ? Static<R> : never
 
+/** Seconds for which a session stays fresh after its user enters a password or second factor. */
+export const freshSeconds = 5 * 60
+
 /** The prefix of the paths of the interface. */
 export const apiPrefix = '/prime/webui'
 
 // --- Building blocks -------------------------------------------------------------------------------------------------
 
-/** Defines an object that refuses unknown keys and names them. */
-export const closed = <P extends Record<string, TSchema>>(properties: P, options: Record<string, unknown> = {}) =>
-  Type.Object(properties, { additionalProperties: false, ...options })
-
-export const nullable = <T extends TSchema>(schema: T, options: Record<string, unknown> = {}) =>
-  Type.Union([schema, Type.Null()], options)
+export { closed, nullable, utcTime }
 
 /** Defines a time in shapes of the specification: UTC, no time zone suffix, 0 to 6 fraction digits. */
 export const zonelessTime = (description: string, options: Record<string, unknown> = {}) =>
@@ -111,10 +110,6 @@ export const zonelessTime = (description: string, options: Record<string, unknow
     examples: ['2031-05-04T10:11:12.345'],
     ...options,
   })
-
-/** Defines a time in all other shapes: RFC 3339 with `Z`. */
-export const utcTime = (description: string, options: Record<string, unknown> = {}) =>
-  Type.String({ format: 'date-time', maxLength: 64, description, examples: ['2031-05-04T10:11:12.345Z'], ...options })
 
 /** Default and maximum number of rows per page. */
 export const paging = { defaultSize: 50, maxSize: 1_000_000 } as const

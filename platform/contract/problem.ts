@@ -1,4 +1,4 @@
-import type { AgentRevocation, CommandKeyRotation } from './command-keys.ts'
+import type { AgentRevocation, CommandKeyRotation } from '@portcullis/contract/command-keys.ts'
 import { type ErrorCode, errorTable } from './errors.ts'
 
 /** One invalid field or line of a request. */

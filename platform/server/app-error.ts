@@ -1,4 +1,5 @@
-import { type ErrorCode, errorTable, type FieldError, type Problem, problemDetail } from '@portcullis/contract'
+import { type ErrorCode, errorTable } from '../contract/errors.ts'
+import { type FieldError, type Problem, problemDetail } from '../contract/problem.ts'
 
 export interface AppErrorOptions {
   /** Faults by field, for `errors[]`. */

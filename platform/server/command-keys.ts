@@ -1,6 +1,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { promisify } from 'node:util'
-import { type CommandKeyRotation, commandKeyRotationText } from '@portcullis/contract'
+import { commandKeyRotationText } from '@portcullis/contract/agent-signed-texts.ts'
+import type { CommandKeyRotation } from '@portcullis/contract/command-keys.ts'
 import { isSignedBy, mustExist, publicKeyHash } from '@portcullis/domain'
 import type { KeyFileAccess, StoredCommandKey } from './key-file.ts'
 

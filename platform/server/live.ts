@@ -1,4 +1,4 @@
-import { type LiveHint, live, liveHints } from '@portcullis/contract'
+import { type LiveHint, live, liveHints } from '../contract/live.ts'
 import { AppError } from './app-error.ts'
 import type { Bus } from './db/bus.ts'
 import type { Tx } from './db/db.ts'

@@ -1,4 +1,4 @@
-import { severityNames } from '@portcullis/contract'
+import { severityNames } from '../contract/severities.ts'
 import { invalid } from './app-error.ts'
 
 /** Returns the syslog number of a severity given by name (any case) or number; otherwise a 400 lists the names. */

@@ -8,7 +8,7 @@ import {
   type WorkerRegisterResponse,
   type WorkerResultsResponse,
   workerPaths,
-} from '@portcullis/contract'
+} from '@portcullis/contract/worker-protocol.ts'
 
 /** The server refused a call, with its status and problem code. */
 export class Refused extends Error {

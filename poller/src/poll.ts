@@ -1,4 +1,4 @@
-import type { Poll, PollPlatform, PollResult, PollStep, PollStepResult } from '@portcullis/contract'
+import type { Poll, PollPlatform, PollResult, PollStep, PollStepResult } from '@portcullis/contract/worker-protocol.ts'
 import { cleanText, machineHash, POSIX_COMMAND, readPoll, WINDOWS_COMMAND } from '@portcullis/domain'
 import { openSession, PollError, type Session } from './ssh.ts'
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { lookup } from 'node:dns/promises'
 import { connect, isIP } from 'node:net'
-import type { Poll, PollFailure, PollStep } from '@portcullis/contract'
+import type { Poll, PollFailure, PollStep } from '@portcullis/contract/worker-protocol.ts'
 import { mayConnectTo, sshKeyOf } from '@portcullis/domain'
 import { Client, type ClientChannel, type ServerHostKeyAlgorithm } from 'ssh2'
 import { createKeyedSemaphore } from './keyed-semaphore.ts'

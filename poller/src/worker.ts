@@ -5,7 +5,7 @@ import {
   type PollStep,
   type PollStepResult,
   workerLimits,
-} from '@portcullis/contract'
+} from '@portcullis/contract/worker-protocol.ts'
 import { Refused, type WorkerClient } from './client.ts'
 
 export interface WorkerOptions {

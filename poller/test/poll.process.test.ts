@@ -6,7 +6,12 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import type { Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Poll, type PollResult, PollResult as PollResultShape, type PollStep } from '@portcullis/contract'
+import {
+  type Poll,
+  type PollResult,
+  PollResult as PollResultShape,
+  type PollStep,
+} from '@portcullis/contract/worker-protocol.ts'
 import { POSIX_COMMAND, WINDOWS_COMMAND } from '@portcullis/domain'
 import { unless } from '@portcullis/domain/testing'
 import { Value } from 'typebox/value'

@@ -1,4 +1,4 @@
-import type { Poll, PollResult, WorkerLeaseRequest, WorkerLeaseResponse } from '@portcullis/contract'
+import type { Poll, PollResult, WorkerLeaseRequest, WorkerLeaseResponse } from '@portcullis/contract/worker-protocol.ts'
 import { afterAll, describe, expect, it } from 'vitest'
 import { Refused, type WorkerClient } from '../src/client.ts'
 import { pollHost } from '../src/poll.ts'

@@ -7,7 +7,7 @@ import { setPriority } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import { connect as connectTls, createSecureContext } from 'node:tls'
 import { fileURLToPath } from 'node:url'
-import { agentPaths } from '@portcullis/contract/agent-protocol'
+import { agentPaths } from '@portcullis/contract/agent-protocol.ts'
 
 /** Opens connections and keeps them open. */
 export interface HoldOrder {

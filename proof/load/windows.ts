@@ -4,7 +4,7 @@
  */
 
 import { setTimeout } from 'node:timers/promises'
-import { agentLimits, type DeviceReport } from '@portcullis/contract/agent-protocol'
+import { agentLimits, type DeviceReport } from '@portcullis/contract/agent-protocol.ts'
 import { buildDevice, plainKeyboard } from '@portcullis/domain/testing'
 import { bundleForWine } from '../../e2e/windows/bundle.ts'
 import { fixtures, startOrders } from '../../e2e/windows/orders.ts'

@@ -23,8 +23,6 @@ const BUILDS = {
       'agent',
       'domain',
       'contract',
-      'platform/contract',
-      'features/agents/contract',
       'scripts/build-agent.mjs',
       'scripts/bundle-agent.mjs',
       'scripts/release-key-file.mjs',

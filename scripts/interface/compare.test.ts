@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
+import * as contract from '@portcullis/features/contract.ts'
 import { describe, expect, it } from 'vitest'
-import { contractOperations, openApiDocument } from '../../platform/server/http/openapi.ts'
+import { openApiDocument, operationsOf } from '../../platform/server/http/openapi.ts'
 import { fromRoot } from '../../proof/kit/root.ts'
 import { accepted } from './accepted.ts'
 import { incompatibilities, type Surface, surfaceOf } from './compare.ts'
@@ -122,7 +123,7 @@ describe('comparison of interfaces', () => {
 
 describe('the interface', () => {
   const baseline = JSON.parse(readFileSync(fromRoot('docs/reference/interface-0.1.json'), 'utf8')) as Surface
-  const document = openApiDocument(contractOperations(), '0.1.0') as unknown as Record<string, unknown>
+  const document = openApiDocument(operationsOf(contract), '0.1.0', contract) as unknown as Record<string, unknown>
   const all = incompatibilities(baseline, surfaceOf(document))
 
   it('accepts everything that clients of version 0.1 send, and sends everything that they read', () => {

@@ -66,7 +66,7 @@ export const parts: readonly Part[] = [
     'proof/attack/hostile-strings.ts',
     'proof/attack/sql-injection.ts',
     'domain/src/text.ts',
-    'domain/src/siem',
+    'features/deliveries/server/siem',
     'platform/server/csv.ts',
     'platform/server/list',
     'features/reports/server/exports',

@@ -12,6 +12,7 @@ import { buildsFeature, type ReleaseKeySource } from '@portcullis/features/build
 import { windowsFeature } from '@portcullis/features/builds/server/windows/index.ts'
 import { changeRequestsFeature, changeRequestsSealed } from '@portcullis/features/change-requests/server/index.ts'
 import { commandsFeature } from '@portcullis/features/commands/server/index.ts'
+import * as contract from '@portcullis/features/contract.ts'
 import { deliveriesFeature } from '@portcullis/features/deliveries/server/index.ts'
 import { mailFeature, mailSealed } from '@portcullis/features/deliveries/server/mail/index.ts'
 import { devicesFeature } from '@portcullis/features/devices/server/index.ts'
@@ -287,7 +288,7 @@ export const compose = async (options: ComposeOptions) => {
     },
     root: fileURLToPath(new URL('../..', import.meta.url)),
   })
-  registerDocs(app, version)
+  registerDocs(app, version, contract)
   app.seal()
   await bus.ready(4_000)
   await knowledge.catchUp()

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { DeviceChange } from '@portcullis/contract/agent-protocol'
+import type { DeviceChange } from '@portcullis/contract/agent-protocol.ts'
 import { comparePortPaths } from '@portcullis/domain'
 import type { ScannedDevice } from '../platform/platform.ts'
 

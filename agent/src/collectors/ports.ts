@@ -1,4 +1,4 @@
-import { agentLimits, type DeviceReport } from '@portcullis/contract/agent-protocol'
+import { agentLimits, type DeviceReport } from '@portcullis/contract/agent-protocol.ts'
 
 /** Half of the protocol's body limit; the other half is for changes and facts. */
 export const MAX_INVENTORY_BYTES = agentLimits.bodyBytes / 2

@@ -1,4 +1,4 @@
-import type { DeviceChange, DeviceReport } from '@portcullis/contract/agent-protocol'
+import type { DeviceChange, DeviceReport } from '@portcullis/contract/agent-protocol.ts'
 import type { Clock } from '../clock.ts'
 import { messageOf } from '../exit.ts'
 import type { Log } from '../log.ts'

@@ -1,5 +1,5 @@
 import { release } from 'node:os'
-import type { DeviceReport, DriverMismatch } from '@portcullis/contract/agent-protocol'
+import type { DeviceReport, DriverMismatch } from '@portcullis/contract/agent-protocol.ts'
 import { type DriverScope, driverMismatch, driversFor, holdsPort, part } from '@portcullis/domain'
 import type { Interfaces } from '../platform/platform.ts'
 import type { IdentifiedDevice } from './evaluator.ts'

@@ -4,7 +4,7 @@ import {
   type DriverMismatch,
   type Enforced,
   type EnforcementState,
-} from '@portcullis/contract/agent-protocol'
+} from '@portcullis/contract/agent-protocol.ts'
 import { caseNumber, mismatchText, part } from '@portcullis/domain'
 import type { Clock } from '../clock.ts'
 import { messageOf } from '../exit.ts'

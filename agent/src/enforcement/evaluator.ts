@@ -1,4 +1,4 @@
-import type { DeviceReport } from '@portcullis/contract/agent-protocol'
+import type { DeviceReport } from '@portcullis/contract/agent-protocol.ts'
 import {
   classify,
   cleanText,

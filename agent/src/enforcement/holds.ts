@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { agentLimits, type DriverMismatch, type HeldPort } from '@portcullis/contract/agent-protocol'
+import { agentLimits, type DriverMismatch, type HeldPort } from '@portcullis/contract/agent-protocol.ts'
 import { isOutdated, type PolicyDevice, portsOf } from '@portcullis/domain'
 import type { Clock } from '../clock.ts'
 import type { IdentifiedDevice } from './evaluator.ts'

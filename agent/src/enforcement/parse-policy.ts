@@ -1,4 +1,4 @@
-import { agentLimits, type PolicyPayload, type PolicyRule, policyKinds } from '@portcullis/contract/agent-protocol'
+import { agentLimits, type PolicyPayload, type PolicyRule, policyKinds } from '@portcullis/contract/agent-protocol.ts'
 
 /**
  * Checks the contract's `PolicyPayload` by hand, because a schema checker would add 8 MB to every host. A test compares

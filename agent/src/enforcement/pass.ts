@@ -1,4 +1,4 @@
-import { agentLimits, type DriverMismatch, type Enforced, type HeldPort } from '@portcullis/contract/agent-protocol'
+import { agentLimits, type DriverMismatch, type Enforced, type HeldPort } from '@portcullis/contract/agent-protocol.ts'
 import { mismatchText, type PolicyDecision } from '@portcullis/domain'
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'

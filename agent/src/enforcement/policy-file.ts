@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import type { PolicyPayload, SignedText } from '@portcullis/contract/agent-protocol'
+import type { PolicyPayload, SignedText } from '@portcullis/contract/agent-protocol.ts'
 import { type AttackToolRow, createAttackTools, type GenuineRow } from '@portcullis/domain'
 import type { CommandKeys } from '../command-keys.ts'
 import { messageOf } from '../exit.ts'

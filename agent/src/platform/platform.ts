@@ -1,4 +1,4 @@
-import type { DeviceReport, HostFacts } from '@portcullis/contract/agent-protocol'
+import type { DeviceReport, HostFacts } from '@portcullis/contract/agent-protocol.ts'
 import type { BoundInterface, PolicyDevice } from '@portcullis/domain'
 import type { Log } from '../log.ts'
 

@@ -3,7 +3,12 @@ import { createHash } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, statSync } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { type AgentCommandBodies, agentLimits, agentPaths, packageProofText } from '@portcullis/contract/agent-protocol'
+import {
+  type AgentCommandBodies,
+  agentLimits,
+  agentPaths,
+  packageProofText,
+} from '@portcullis/contract/agent-protocol.ts'
 import { isSignedBy, releaseKeyFingerprint } from '@portcullis/domain'
 import { cutText } from '../collectors/text.ts'
 import { removeIfThere, writeAll } from '../files.ts'

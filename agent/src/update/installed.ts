@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { closeSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
-import { type AgentCommandBodies, packageProofText } from '@portcullis/contract/agent-protocol'
+import { type AgentCommandBodies, packageProofText } from '@portcullis/contract/agent-protocol.ts'
 import { isSignedBy } from '@portcullis/domain'
 import { readIfThere, readJson, removeIfThere, writeDurable } from '../files.ts'
 import { previousOf, type UpdateRecord } from './record.ts'

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { ReleaseKeyFile, ReleaseKeyRotation } from '@portcullis/contract/agent-protocol'
+import type { ReleaseKeyFile, ReleaseKeyRotation } from '@portcullis/contract/agent-protocol.ts'
 import { followRotations, isReleaseKeyRotation, parseReleaseKeyFile, type ReleaseKeyPosition } from '@portcullis/domain'
 import { parseJson, readIfThere, writeDurable } from '../files.ts'
 

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
-import type { AgentCommandBodies } from '@portcullis/contract/agent-protocol'
+import type { AgentCommandBodies } from '@portcullis/contract/agent-protocol.ts'
 import type { Clock } from '../clock.ts'
 import { messageOf } from '../exit.ts'
 import { removeIfThere } from '../files.ts'

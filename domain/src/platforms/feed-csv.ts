@@ -1,4 +1,4 @@
-import { feedLimits } from '@portcullis/contract'
+import { feedLimits } from '@portcullis/contract/feed-lines.ts'
 import { roleOf } from './feed-fields.ts'
 import type { Part } from './feed-scan.ts'
 import type { TreeObject } from './tree.ts'

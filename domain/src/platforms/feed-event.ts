@@ -1,4 +1,4 @@
-import type { FeedFault } from '@portcullis/contract'
+import type { FeedFault } from '@portcullis/contract/feed-lines.ts'
 import { cleanText } from '../text.ts'
 import { type EventFields, type FieldRole, fieldsOf } from './feed-fields.ts'
 import { messageData } from './feed-text.ts'

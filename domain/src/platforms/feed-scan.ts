@@ -1,4 +1,4 @@
-import { feedLimits } from '@portcullis/contract'
+import { feedLimits } from '@portcullis/contract/feed-lines.ts'
 
 /** A part of a body: one event, or a batch of few. */
 export interface Part {

@@ -1,4 +1,4 @@
-import { type FeedFault, feedLimits } from '@portcullis/contract'
+import { type FeedFault, feedLimits } from '@portcullis/contract/feed-lines.ts'
 import { csvRecordsOf } from './feed-csv.ts'
 import { type FeedEvent, feedEvent } from './feed-event.ts'
 import { treeIn } from './feed-fields.ts'

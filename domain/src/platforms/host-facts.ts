@@ -1,4 +1,4 @@
-import type { HostFacts, NicReport } from '@portcullis/contract'
+import type { HostFacts, NicReport } from '@portcullis/contract/agent-reports.ts'
 import { cleanText } from '../text.ts'
 import { cut } from './reading.ts'
 

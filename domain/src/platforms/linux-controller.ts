@@ -1,4 +1,4 @@
-import { agentLimits } from '@portcullis/contract'
+import { agentLimits } from '@portcullis/contract/agent-limits.ts'
 import { cut } from './reading.ts'
 
 /** `0000:05:00.0`: domain, bus, device and function. The bus is numbered anew when a bridge gets another card. */

@@ -1,4 +1,4 @@
-import type { DeviceReport, NicReport } from '@portcullis/contract'
+import type { DeviceReport, NicReport } from '@portcullis/contract/agent-reports.ts'
 import { hostFacts, macOf, parseOsRelease, parseUname, type SaidOfHost } from './host-facts.ts'
 import { linuxController } from './linux-controller.ts'
 import { cut, deviceText, failed, type Reading, reading } from './reading.ts'

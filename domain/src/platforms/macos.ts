@@ -1,4 +1,4 @@
-import type { NicReport } from '@portcullis/contract'
+import type { NicReport } from '@portcullis/contract/agent-reports.ts'
 import { hostFacts, macOf, parseUname } from './host-facts.ts'
 import { failed, type Reading, reading } from './reading.ts'
 import { type ClassCode, type SaidOfDevice, syntheticReport } from './synthetic.ts'

@@ -1,4 +1,4 @@
-import type { DeviceReport, HostFacts } from '@portcullis/contract'
+import type { DeviceReport, HostFacts } from '@portcullis/contract/agent-reports.ts'
 import { comparePortPaths, provenRemovable } from '../device-id.ts'
 
 /** Reasons why the output could not be used. */

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { DeviceReport, NicReport } from '@portcullis/contract'
+import type { DeviceReport, NicReport } from '@portcullis/contract/agent-reports.ts'
 import { mustExist } from '../must-exist.ts'
 import { hostFacts, macOf } from './host-facts.ts'
 import { cut, failed, MAX_POLLED_DEVICES, type Reading, reading } from './reading.ts'

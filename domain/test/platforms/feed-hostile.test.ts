@@ -1,5 +1,5 @@
 /** Truncated, mixed, oversized and nested bodies of feeds. */
-import { feedLimits } from '@portcullis/contract'
+import { feedLimits } from '@portcullis/contract/feed-lines.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { readFeed } from '../../src/platforms/index.ts'

@@ -1,4 +1,4 @@
-import { feedLimits } from '@portcullis/contract'
+import { feedLimits } from '@portcullis/contract/feed-lines.ts'
 import { describe, expect, it } from 'vitest'
 import { readFeed, readFeedInSteps, readPoll, windowsReports } from '../../src/platforms/index.ts'
 import { compatible, data, dataXml, device, escaped, hardware, host, time, xml } from './feed-fixtures.ts'

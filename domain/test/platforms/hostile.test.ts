@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { DeviceReport, HostFacts } from '@portcullis/contract'
+import { DeviceReport, HostFacts } from '@portcullis/contract/agent-reports.ts'
 import { parseReport } from '@portcullis/domain'
 import { describeSysfs, hub, plainKeyboard, storageStick, unifyingReceiver1207 } from '@portcullis/domain/testing'
 import fc from 'fast-check'

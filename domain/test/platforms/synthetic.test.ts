@@ -1,4 +1,4 @@
-import type { DeviceReport } from '@portcullis/contract'
+import type { DeviceReport } from '@portcullis/contract/agent-reports.ts'
 import { decide, isSynthetic, type ParsedDescriptors, parseReport, policyDevice } from '@portcullis/domain'
 import { plainKeyboard, storageStick, unifyingReceiver1207 } from '@portcullis/domain/testing'
 import { describe, expect, it } from 'vitest'

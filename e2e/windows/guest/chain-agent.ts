@@ -5,7 +5,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { DeviceReport } from '@portcullis/contract/agent-protocol'
+import type { DeviceReport } from '@portcullis/contract/agent-protocol.ts'
 import type { DeviceCalls } from '../../../agent/src/platform/windows/enforcement/device-calls.ts'
 import type { RawNode } from '../../../agent/src/platform/windows/inventory.ts'
 import type { Koffi } from '../../../agent/src/platform/windows/koffi.ts'

@@ -1,8 +1,8 @@
+import { PollStepResult, pollFailures, pollPlatforms, pollSteps } from '@portcullis/contract/worker-protocol.ts'
 import { closed, nullable, operation, utcTime } from '@portcullis/platform/contract/operation.ts'
 import { type Static, type TSchema, Type } from 'typebox'
 import { ConnectionInput } from './agentless.ts'
 import { credentials, intervalMinutes, platform, port } from './connection-fields.ts'
-import { PollStepResult, pollFailures, pollPlatforms, pollSteps } from './worker-protocol.ts'
 
 const base = '/prime/webui/agents/agentless'
 const tag = 'Agents'

@@ -1,3 +1,4 @@
+import { pollCauses, pollFailures } from '@portcullis/contract/worker-protocol.ts'
 import {
   booleanFilter,
   enumFilter,
@@ -20,7 +21,6 @@ import {
 import { type Static, Type } from 'typebox'
 import { newlyAllowed, reasonGiven } from '#features/change-requests/contract/newly-allowed.ts'
 import { connectionPlatforms, credentials, intervalMinutes, platform, pollInterval, port } from './connection-fields.ts'
-import { pollCauses, pollFailures } from './worker-protocol.ts'
 
 export { connectionPlatforms, pollInterval }
 

@@ -1,6 +1,6 @@
+import { pollPlatforms } from '@portcullis/contract/worker-protocol.ts'
 import { nullable } from '@portcullis/platform/contract/operation.ts'
 import { Type } from 'typebox'
-import { pollPlatforms } from './worker-protocol.ts'
 
 /** Platforms of a connection. The worker replaces `auto` with the platform that it detects at the first poll. */
 export const connectionPlatforms = ['auto', ...pollPlatforms] as const

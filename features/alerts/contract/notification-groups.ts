@@ -1,6 +1,6 @@
 import { apiPrefix, closed, nullable, operation, utcTime } from '@portcullis/platform/contract/operation.ts'
+import { severityNames } from '@portcullis/platform/contract/severities.ts'
 import { type Static, type TSchema, Type } from 'typebox'
-import { severityNames } from '#features/audit/contract/audit.ts'
 import { ConfigTested } from '#features/settings/contract/general-config.ts'
 
 const base = `${apiPrefix}/systemNotification`

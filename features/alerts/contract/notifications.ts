@@ -1,8 +1,8 @@
 import { type FilterKind, labelledFilter } from '@portcullis/platform/contract/filters.ts'
 import { list } from '@portcullis/platform/contract/list.ts'
 import { apiPrefix, closed, operation, paging, utcTime } from '@portcullis/platform/contract/operation.ts'
+import { severityNames } from '@portcullis/platform/contract/severities.ts'
 import { type Static, type TSchema, Type } from 'typebox'
-import { severityNames } from '#features/audit/contract/audit.ts'
 import { healthStatuses } from '#features/health/contract/health.ts'
 import { alertCatalogue, alertKinds } from './alert-catalogue.ts'
 

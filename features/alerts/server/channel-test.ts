@@ -6,7 +6,6 @@ import {
   type NotificationGroupChange,
   severityNames,
 } from '@portcullis/contract'
-import { formatCef, formatOcsf, formatRfc5424, type SiemEvent } from '@portcullis/domain'
 import { invalid } from '@portcullis/platform/server/app-error.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { newId } from '@portcullis/platform/server/ids.ts'
@@ -18,6 +17,7 @@ import {
   WebhookError,
 } from '@portcullis/platform/server/webhooks/index.ts'
 import { layOut, MailError } from '#features/deliveries/server/mail/index.ts'
+import { formatCef, formatOcsf, formatRfc5424, type SiemEvent } from '#features/deliveries/server/siem/index.ts'
 import { certificatesOf } from '#features/settings/server/index.ts'
 import type { AlertsContext } from './context.ts'
 import type { GroupsService } from './groups.service.ts'

@@ -8,8 +8,9 @@ import {
 } from '@portcullis/platform/contract/filters.ts'
 import { list } from '@portcullis/platform/contract/list.ts'
 import { closed, listQuery, nullable, operation, page, utcTime } from '@portcullis/platform/contract/operation.ts'
+import { severityNames } from '@portcullis/platform/contract/severities.ts'
 import { type Static, Type } from 'typebox'
-import { AuditRecord, severityNames } from './audit.ts'
+import { AuditRecord } from './audit.ts'
 import { auditActionCodes, auditAreaNames, auditAreas, auditObjectKinds } from './audit-actions.ts'
 
 const textMax = 256

@@ -29,18 +29,6 @@ export const AuditRecord = closed({
 })
 export type AuditRecord = Static<typeof AuditRecord>
 
-/** Syslog severities by number. */
-export const severityNames = [
-  'Emergency',
-  'Alert',
-  'Critical',
-  'Error',
-  'Warning',
-  'Notice',
-  'Informational',
-  'Debug',
-] as const
-
 const followAudits = {
   method: 'GET',
   tag: 'Events',

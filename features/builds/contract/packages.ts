@@ -1,6 +1,6 @@
+import { agentLimits } from '@portcullis/contract/agent-protocol.ts'
 import { closed, nullable, operation, utcTime } from '@portcullis/platform/contract/operation.ts'
 import { type Static, Type } from 'typebox'
-import { agentLimits } from '#features/agents/contract/agent-protocol.ts'
 
 /**
  * Architectures of agent builds. Linux builds are executables, named as in Node.js. A Windows build is the script

@@ -1,5 +1,5 @@
+import { maxRevertMinutes, pilotHosts, pilotRevertMinutes } from '@portcullis/contract/revert.ts'
 import { Type } from 'typebox'
-import { maxRevertMinutes, pilotHosts, pilotRevertMinutes } from './revert.ts'
 
 export const RevertMinutes = Type.Integer({
   minimum: 0,

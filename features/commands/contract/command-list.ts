@@ -1,8 +1,8 @@
+import { agentCommandKinds } from '@portcullis/contract/agent-protocol.ts'
 import { enumFilter, textFilter, timeFilter } from '@portcullis/platform/contract/filters.ts'
 import { list } from '@portcullis/platform/contract/list.ts'
 import { closed, listQuery, nullable, operation, page, utcTime } from '@portcullis/platform/contract/operation.ts'
 import { type Static, Type } from 'typebox'
-import { agentCommandKinds } from '#features/agents/contract/agent-protocol.ts'
 
 /** States of a command. The last four are final. A confirmation overrides an earlier cancellation. */
 export const commandStates = ['queued', 'delivered', 'confirmed', 'failed', 'expired', 'cancelled'] as const

@@ -8,7 +8,6 @@ import {
   retryEventOutput,
   skipEventOutput,
 } from '@portcullis/contract'
-import type { SiemSource } from '@portcullis/domain'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import { createList } from '@portcullis/platform/server/list/list.ts'
 import type { DeliveriesContext } from './context.ts'
@@ -18,6 +17,7 @@ import type { DeliveryGroups } from './groups.ts'
 import type { MailApi } from './mail/index.ts'
 import { createOutputs } from './outputs.runner.ts'
 import { createSender } from './sender.ts'
+import type { SiemSource } from './siem/index.ts'
 
 export type { OutputPlan, WebhookTarget } from './groups.ts'
 export { deviceOf, namesOf } from './siem-event.ts'

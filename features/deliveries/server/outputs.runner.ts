@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { formatCef, formatJson, formatOcsf, formatRfc5424, type SiemSource } from '@portcullis/domain'
 import { createSyslogSender, SyslogError } from '@portcullis/platform/server/syslog/index.ts'
 import { createWebhookSender, retryOf, WebhookError } from '@portcullis/platform/server/webhooks/index.ts'
 import type { FollowedEvent } from '#features/events/server/index.ts'
@@ -7,6 +6,7 @@ import { breaksAfter, outputWaitAfter } from './backoff.ts'
 import type { DeliveriesContext } from './context.ts'
 import type { DeliveryGroups, OutputPlan, SyslogTarget, WebhookTarget } from './groups.ts'
 import { createOutputsStore, type OutputKey, type OutputRow } from './outputs.store.ts'
+import { formatCef, formatJson, formatOcsf, formatRfc5424, type SiemSource } from './siem/index.ts'
 import { siemEventOf } from './siem-event.ts'
 
 /** Longer than a batch may take. */

@@ -1,6 +1,7 @@
 import { eventCategories, severityNames } from '@portcullis/contract'
-import { mustExist, type SiemEvent } from '@portcullis/domain'
+import { mustExist } from '@portcullis/domain'
 import type { FollowedEvent } from '#features/events/server/index.ts'
+import type { SiemEvent } from './siem/index.ts'
 
 /** Matches `HOST (IP)`, the entity of every event about a host. */
 const hostPattern = /^(.*) \(([0-9A-Fa-f.:%]{0,60})\)$/s

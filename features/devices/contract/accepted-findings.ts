@@ -1,6 +1,6 @@
+import { agentLimits } from '@portcullis/contract/agent-limits.ts'
 import { apiPrefix, closed, nullable, operation, utcTime } from '@portcullis/platform/contract/operation.ts'
 import { type Static, Type } from 'typebox'
-import { agentLimits } from '#features/agents/contract/agent-limits.ts'
 
 const tag = 'Policy'
 const base = `${apiPrefix}/policy/acceptedFindings`

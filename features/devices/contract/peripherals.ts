@@ -1,3 +1,4 @@
+import { evidenceGaps, type MissingEvidence } from '@portcullis/contract/missing-evidence.ts'
 import {
   booleanFilter,
   numberFilter,
@@ -9,7 +10,6 @@ import {
 import { closed, listQuery, nullable, operation, page, zonelessTime } from '@portcullis/platform/contract/operation.ts'
 import { type Static, Type } from 'typebox'
 import { Acceptance } from './accepted-findings.ts'
-import { evidenceGaps, type MissingEvidence } from './missing-evidence.ts'
 
 /** Icon numbers and names. They are fixed. */
 export const icons = {

@@ -13,8 +13,8 @@ import {
   page,
   zonelessTime,
 } from '@portcullis/platform/contract/operation.ts'
+import { severityNames } from '@portcullis/platform/contract/severities.ts'
 import { type Static, Type } from 'typebox'
-import { severityNames } from '#features/audit/contract/audit.ts'
 import { icons } from '#features/devices/contract/peripherals.ts'
 import { eventCategories } from './event-definition.ts'
 

@@ -4,8 +4,6 @@ import { AccountView, LicenseSummary, passwordLimits, userNameLimits } from './a
 
 /** Lifetime of an access token, in seconds. */
 export const accessTokenSeconds = 15 * 60
-/** Seconds for which a session stays fresh after its user enters a password or second factor. */
-export const freshSeconds = 5 * 60
 /** Milliseconds without activity after which a session ends. */
 export const sessionIdleMs = 30 * 60_000
 /** Maximum lifetime of a session, in milliseconds. */

@@ -1,6 +1,6 @@
+import { agentLimits } from '@portcullis/contract/agent-limits.ts'
 import { closed, nullable, operation } from '@portcullis/platform/contract/operation.ts'
 import { Type } from 'typebox'
-import { agentLimits } from '#features/agents/contract/agent-limits.ts'
 
 const identity = (what: string) => Type.Optional(nullable(Type.String({ maxLength: 255, description: what })))
 

@@ -1,3 +1,5 @@
+import { agentLimits } from '@portcullis/contract/agent-limits.ts'
+import { policyKinds } from '@portcullis/contract/agent-protocol.ts'
 import { enumFilter, tagsFilter, textFilter } from '@portcullis/platform/contract/filters.ts'
 import {
   closed,
@@ -9,8 +11,6 @@ import {
   WorksAgain,
 } from '@portcullis/platform/contract/operation.ts'
 import { type Static, Type } from 'typebox'
-import { agentLimits } from '#features/agents/contract/agent-limits.ts'
-import { policyKinds } from '#features/agents/contract/agent-protocol.ts'
 import { newlyAllowed, reasonGiven } from '#features/change-requests/contract/newly-allowed.ts'
 import { Prediction } from './prediction.ts'
 

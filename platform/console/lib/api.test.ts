@@ -1,5 +1,6 @@
-import { type AnyOperation, primeVersion } from '@portcullis/contract'
+import { primeVersion } from '@portcullis/contract'
 import { describe, expect, it } from 'vitest'
+import type { AnyOperation } from '../../contract/operation.ts'
 import { addressOf, createApi } from './api.ts'
 import { CallFailure } from './problem.ts'
 

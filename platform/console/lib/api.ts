@@ -1,4 +1,4 @@
-import type { AnyOperation, BodyOf, ParamsOf, QueryOf, ResponseOf } from '@portcullis/contract'
+import type { AnyOperation, BodyOf, ParamsOf, QueryOf, ResponseOf } from '../../contract/operation.ts'
 import { asCallFailure, CallFailure, failureOf } from './problem.ts'
 import { strings } from './strings.ts'
 import type { OpenFile } from './work.ts'

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
-import type { AnyOperation } from '@portcullis/contract'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { AnyOperation } from '../../contract/operation.ts'
 import { curlOf } from './curl.ts'
 
 const post = { method: 'POST', path: '/prime/webui/tags/{id}' } as AnyOperation

@@ -1,4 +1,4 @@
-import type { AnyOperation } from '@portcullis/contract'
+import type { AnyOperation } from '../../contract/operation.ts'
 import { addressOf, type CallInput } from './api.ts'
 
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`

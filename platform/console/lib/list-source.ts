@@ -1,4 +1,4 @@
-import type { AnyOperation, ResponseOf } from '@portcullis/contract'
+import type { AnyOperation, ResponseOf } from '../../contract/operation.ts'
 import type { Api, CallInput } from './api.ts'
 
 /** Row type of a list operation. */

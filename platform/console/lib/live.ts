@@ -1,4 +1,4 @@
-import { type LiveEvents, liveHints, live as liveStream } from '@portcullis/contract'
+import { type LiveEvents, liveHints, live as liveStream } from '../../contract/live.ts'
 import type { Api } from './api.ts'
 import type { Clock } from './clock.ts'
 import { CallFailure } from './problem.ts'

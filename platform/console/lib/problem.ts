@@ -1,4 +1,5 @@
-import { type ErrorCode, errorTable, type FieldError, type Problem } from '@portcullis/contract'
+import { type ErrorCode, errorTable } from '../../contract/errors.ts'
+import type { FieldError, Problem } from '../../contract/problem.ts'
 import { isLoadFailure } from './code.ts'
 import { strings } from './strings.ts'
 

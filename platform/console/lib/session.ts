@@ -1,16 +1,15 @@
 import {
   type authProviders,
-  type BodyOf,
   consoleHeader,
   finishSignIn,
   getProfile,
   localLogin,
   logout,
   type MfaRequired,
-  type Permission,
-  type ResponseOf,
   refreshToken,
 } from '@portcullis/contract'
+import type { BodyOf, ResponseOf } from '../../contract/operation.ts'
+import type { Permission } from '../../contract/permissions.ts'
 import type { Api, TokenAnswer } from './api.ts'
 import { CallFailure } from './problem.ts'
 

@@ -1,5 +1,5 @@
-import type { AnyOperation, ResponseOf } from '@portcullis/contract'
 import { type QueryKey, type UseQueryOptions, type UseQueryResult, useQuery } from '@tanstack/react-query'
+import type { AnyOperation, ResponseOf } from '../../contract/operation.ts'
 import type { CallInput } from './api.ts'
 import { useServices } from './services.tsx'
 

@@ -1,6 +1,7 @@
 import { Button, Menu } from '@mantine/core'
-import type { AnyOperation, ExportForm, ReportListName } from '@portcullis/contract'
+import type { ExportForm, ReportListName } from '@portcullis/contract'
 import { Fragment } from 'react'
+import type { AnyOperation } from '../../contract/operation.ts'
 import type { CallInput } from '../lib/api.ts'
 import { curlOf } from '../lib/curl.ts'
 import { exportBody } from '../lib/export-body.ts'

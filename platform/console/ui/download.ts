@@ -1,4 +1,5 @@
-import { type AnyOperation, createTicket } from '@portcullis/contract'
+import { createTicket } from '@portcullis/contract'
+import type { AnyOperation } from '../../contract/operation.ts'
 import { type Api, addressOf, type CallInput } from '../lib/api.ts'
 
 const follow = (href: string, name: string): void => {

@@ -1,5 +1,5 @@
-import type { LiveEvents } from '@portcullis/contract'
 import { useEffect, useEffectEvent, useSyncExternalStore } from 'react'
+import type { LiveEvents } from '../../contract/live.ts'
 import type { LiveTopic } from '../lib/live.ts'
 import { useServices } from '../lib/services.tsx'
 import { throttle } from '../lib/throttle.ts'

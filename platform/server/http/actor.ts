@@ -5,7 +5,7 @@ import {
   profileNames,
   profiles,
   type UserProfile,
-} from '@portcullis/contract'
+} from '../../contract/permissions.ts'
 import { AppError } from '../app-error.ts'
 
 /** The caller: an account's session, one of its API tokens, or the product itself. */

@@ -1,5 +1,5 @@
-import type { AnyOperation } from '@portcullis/contract'
 import type { FastifyRequest } from 'fastify'
+import type { AnyOperation } from '../../contract/operation.ts'
 import { AppError } from '../app-error.ts'
 import { type Actor, assertPermission, assertProfile, systemActor } from './actor.ts'
 import { credentialSeen } from './connections.ts'

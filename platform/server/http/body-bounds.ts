@@ -1,5 +1,5 @@
 /** Limits that keep a hostile body from costing more than a valid one of its size. */
-import type { FieldError } from '@portcullis/contract'
+import type { FieldError } from '../../contract/problem.ts'
 import { patternLength } from './pattern-length.ts'
 
 /** The parts of a JSON schema that define limits. */

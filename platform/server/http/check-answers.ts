@@ -1,5 +1,5 @@
 import { type Readable, Transform } from 'node:stream'
-import type { AnyOperation } from '@portcullis/contract'
+import type { AnyOperation } from '../../contract/operation.ts'
 import { compiledOf } from './compiled.ts'
 import { schemaFaults } from './read-body.ts'
 

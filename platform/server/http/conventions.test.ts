@@ -2,7 +2,6 @@
 
 import { connect, type Socket } from 'node:net'
 import * as contract from '@portcullis/contract'
-import { type AnyOperation, operation } from '@portcullis/contract'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { rawHttp } from '@portcullis/server/test/builders.ts'
 import { startCapabilityApp } from '@portcullis/server/test/capability-app.ts'
@@ -10,6 +9,7 @@ import { insertFleet } from '@portcullis/server/test/fleet.ts'
 import { type Person, person } from '@portcullis/server/test/people.ts'
 import { Type } from 'typebox'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type AnyOperation, operation } from '../../contract/operation.ts'
 
 let t: TestApp
 let admin: ReturnType<TestApp['as']>

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
-import { type ErrorDefinition, errorTable } from '@portcullis/contract'
+import type { ErrorDefinition } from '../../contract/error-definition.ts'
+import { errorTable } from '../../contract/errors.ts'
+import type { AnyOperation } from '../../contract/operation.ts'
 import { escapeHtml } from '../html.ts'
 import { notesOf, shapeText } from './docs-shape.ts'
-import { contractOperations } from './openapi.ts'
 import { plainErrorsText } from './openapi-problems.ts'
 import type { OpenApiDocument, OpenApiOperation, OpenApiResponse } from './openapi-types.ts'
 
@@ -30,7 +31,7 @@ export const docsPage = (title: string, body: string): string =>
 `
 
 /** Returns the page with all error codes, their causes and cures. The codes are the anchors. */
-export const errorsPage = (): string => {
+export const errorsPage = (operations: readonly AnyOperation[]): string => {
   const entries = Object.entries(errorTable) as [string, ErrorDefinition][]
   const sections = entries.map(
     ([code, { status, title, cause, cure }]) =>
@@ -38,7 +39,7 @@ export const errorsPage = (): string => {
   )
   return docsPage(
     'Errors',
-    `<h1>Errors</h1><p>All error responses are <code>application/problem+json</code> with one of these codes. With <code>Accept: text/plain</code>, the response contains only the detail. ${prose(plainErrorsText(contractOperations()))}</p><ul>${entries
+    `<h1>Errors</h1><p>All error responses are <code>application/problem+json</code> with one of these codes. With <code>Accept: text/plain</code>, the response contains only the detail. ${prose(plainErrorsText(operations))}</p><ul>${entries
       .map(([code, { status }]) => `<li>${status} <a href="#${code}"><code>${code}</code></a></li>`)
       .join('')}</ul>${sections.join('')}`,
   )

@@ -2,12 +2,14 @@
 //   five minutes; API tokens cannot call them.
 
 import { createHash, generateKeyPairSync, sign } from 'node:crypto'
-import { type AnyOperation, knowledgeProofText, permissionsOf } from '@portcullis/contract'
+import { knowledgeProofText } from '@portcullis/contract'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import type { TestAgent } from '@portcullis/server/test/builders.ts'
 import { type Person, person } from '@portcullis/server/test/people.ts'
 import { rolloutsOf, takeAll } from '@portcullis/server/test/rollouts.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { AnyOperation } from '../../contract/operation.ts'
+import { permissionsOf } from '../../contract/permissions.ts'
 
 /**
  * Lists every operation that people may call and that changes something, in one of these two tables. A new one belongs

@@ -1,4 +1,4 @@
-import { freshSeconds } from '@portcullis/contract'
+import { freshSeconds } from '../../contract/operation.ts'
 import { AppError } from '../app-error.ts'
 import type { Actor } from './actor.ts'
 

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { HeavyWork } from '@portcullis/contract'
+import type { HeavyWork } from '../../contract/operation.ts'
 import { createTurns } from '../limiters/turns.ts'
 import type { Actor } from './actor.ts'
 

@@ -1,6 +1,6 @@
-import type { AnyOperation, BodyOf, Operation, ParamsOf, QueryOf, ResponseOf } from '@portcullis/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { TObject, TSchema } from 'typebox'
+import type { AnyOperation, BodyOf, Operation, ParamsOf, QueryOf, ResponseOf } from '../../contract/operation.ts'
 import { noTracer } from '../tracing/index.ts'
 import type { Actor } from './actor.ts'
 import type { answered, FileAnswer, JsonStream, JsonText, WithHeaders } from './answer.ts'

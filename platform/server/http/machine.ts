@@ -1,5 +1,5 @@
-import type { AnyOperation } from '@portcullis/contract'
 import type { FastifyRequest } from 'fastify'
+import type { AnyOperation } from '../../contract/operation.ts'
 import { addressBucket } from '../address.ts'
 import { AppError } from '../app-error.ts'
 import { smallBody } from '../limiters/held-bytes.ts'

@@ -1,5 +1,7 @@
-import { type AnyOperation, type ErrorCode, errorTable, problemDetail } from '@portcullis/contract'
 import { mustExist } from '@portcullis/domain'
+import { type ErrorCode, errorTable } from '../../contract/errors.ts'
+import type { AnyOperation } from '../../contract/operation.ts'
+import { problemDetail } from '../../contract/problem.ts'
 import { type BodyShape, jsonLimitOf } from './body-bounds.ts'
 import { freshChallenge } from './fresh.ts'
 import { bodyForms } from './media-type.ts'

@@ -1,4 +1,4 @@
-import * as contract from '@portcullis/contract'
+import type { TSchema } from 'typebox'
 
 /** A JSON schema as data. */
 export interface JsonSchema {
@@ -16,6 +16,12 @@ export interface JsonSchema {
   default?: unknown
 }
 
+/** All shapes and operations by name. The specification names some shapes, and some that requests and responses share. */
+export interface Contract {
+  readonly specificationResources: Readonly<Record<string, TSchema>>
+  readonly specificationBodies: Readonly<Record<string, readonly TSchema[]>>
+}
+
 /** Options of columns and filters for files and the console. */
 const unpublished: ReadonlySet<string> = new Set(['x-label', 'x-form', 'x-labels', 'x-facts'])
 
@@ -24,22 +30,25 @@ export const plain = (schema: unknown): JsonSchema =>
   JSON.parse(JSON.stringify(schema, (key, value) => (unpublished.has(key) ? undefined : value))) as JsonSchema
 
 /** Names of the contract's schemas by their text: identical schemas share one name. The specification's name wins. */
-const namedShapes: ReadonlyMap<string, string> = new Map([
-  ...Object.entries(contract as Readonly<Record<string, unknown>>)
-    .filter(([, value]) => {
-      const schema = value as { type?: unknown; properties?: unknown } | null
-      return typeof schema === 'object' && schema?.type === 'object' && Object.keys(schema.properties ?? {}).length > 1
-    })
-    // If one schema has two names, the alphabetically first wins, because the Map keeps the last entry.
-    .sort(([a], [b]) => (a < b ? 1 : -1))
-    .map(([name, value]) => [JSON.stringify(plain(value)), name] as const),
-  ...Object.entries(contract.specificationResources).map(
-    ([name, schema]) => [JSON.stringify(plain(schema)), name] as const,
-  ),
-  ...Object.entries(contract.specificationBodies).flatMap(([name, bodies]) =>
-    bodies.map((schema) => [JSON.stringify(plain(schema)), name] as const),
-  ),
-])
+const namedShapesOf = (contract: Contract): ReadonlyMap<string, string> =>
+  new Map([
+    ...Object.entries<unknown>({ ...contract })
+      .filter(([, value]) => {
+        const schema = value as { type?: unknown; properties?: unknown } | null
+        return (
+          typeof schema === 'object' && schema?.type === 'object' && Object.keys(schema.properties ?? {}).length > 1
+        )
+      })
+      // If one schema has two names, the alphabetically first wins, because the Map keeps the last entry.
+      .sort(([a], [b]) => (a < b ? 1 : -1))
+      .map(([name, value]) => [JSON.stringify(plain(value)), name] as const),
+    ...Object.entries(contract.specificationResources).map(
+      ([name, schema]) => [JSON.stringify(plain(schema)), name] as const,
+    ),
+    ...Object.entries(contract.specificationBodies).flatMap(([name, bodies]) =>
+      bodies.map((schema) => [JSON.stringify(plain(schema)), name] as const),
+    ),
+  ])
 
 /** Merges the schemas of a response and a request: a member is required if both require it. */
 const sharedShape = (answer: JsonSchema, body: JsonSchema): JsonSchema => {
@@ -67,14 +76,13 @@ const sharedShape = (answer: JsonSchema, body: JsonSchema): JsonSchema => {
   return { ...wider, ...(description === '' ? {} : { description }) }
 }
 
-const sharedShapes: ReadonlyMap<string, JsonSchema> = new Map(
-  Object.entries(contract.specificationBodies).map(([name, bodies]) => [
-    name,
-    bodies.map(plain).reduce(sharedShape, plain(contract.specificationResources[name])),
-  ]),
-)
-
-const contractNames: ReadonlySet<string> = new Set(namedShapes.values())
+const sharedShapesOf = (contract: Contract): ReadonlyMap<string, JsonSchema> =>
+  new Map(
+    Object.entries(contract.specificationBodies).map(([name, bodies]) => [
+      name,
+      bodies.map(plain).reduce(sharedShape, plain(contract.specificationResources[name])),
+    ]),
+  )
 
 const refTo = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` })
 
@@ -98,7 +106,10 @@ const within = (schema: JsonSchema, change: (inner: JsonSchema) => JsonSchema): 
 }
 
 /** Collects the named schemas in use; `use` replaces them by references. */
-export const createComponents = () => {
+export const createComponents = (contract: Contract) => {
+  const namedShapes = namedShapesOf(contract)
+  const sharedShapes = sharedShapesOf(contract)
+  const contractNames = new Set(namedShapes.values())
   const schemas: Record<string, JsonSchema> = {}
   function use(schema: JsonSchema): JsonSchema {
     const name = namedShapes.get(JSON.stringify(schema))

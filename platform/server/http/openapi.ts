@@ -1,14 +1,9 @@
-import * as contract from '@portcullis/contract'
-import {
-  type AnyOperation,
-  type ErrorCode,
-  operationGroups,
-  type Permission,
-  permissionTable,
-  profileNames,
-} from '@portcullis/contract'
+import type { ErrorCode } from '../../contract/errors.ts'
+import type { AnyOperation } from '../../contract/operation.ts'
+import { type Permission, permissionTable, profileNames } from '../../contract/permissions.ts'
+import { operationGroups } from '../../contract/reference.ts'
 import { header, problemResponse, problemSchema, problemsOf, statusOf } from './openapi-problems.ts'
-import { createComponents, exampleOf, type JsonSchema, plain } from './openapi-schema.ts'
+import { type Contract, createComponents, exampleOf, type JsonSchema, plain } from './openapi-schema.ts'
 import type { OpenApiDocument, OpenApiOperation, OpenApiParameter, OpenApiResponse } from './openapi-types.ts'
 
 /** Media types of JSON request bodies. */
@@ -72,9 +67,13 @@ const formOf = ({ upload, rawTypes, streamType }: AnyOperation) => {
   return streamType === undefined ? 'json' : 'gzip'
 }
 
-/** Builds the OpenAPI document of the given operations. */
-export const openApiDocument = (operations: readonly AnyOperation[], version: string): OpenApiDocument => {
-  const components = createComponents()
+/** Builds the OpenAPI document of the given operations. `contract` names their shapes. */
+export const openApiDocument = (
+  operations: readonly AnyOperation[],
+  version: string,
+  contract: Contract,
+): OpenApiDocument => {
+  const components = createComponents(contract)
   components.schemas.Problem = problemSchema
   const responses: Record<string, OpenApiResponse> = {}
 
@@ -266,5 +265,5 @@ const isOperation = (value: unknown): value is AnyOperation => {
 }
 
 /** Returns the operations that the contract defines, for the reference files. */
-export const contractOperations = (): AnyOperation[] =>
-  Object.values(contract as Readonly<Record<string, unknown>>).filter(isOperation)
+export const operationsOf = (contract: Contract): AnyOperation[] =>
+  Object.values<unknown>({ ...contract }).filter(isOperation)

@@ -1,5 +1,5 @@
-import type { AnyOperation } from '@portcullis/contract'
 import type { FastifyRequest } from 'fastify'
+import type { AnyOperation } from '../../contract/operation.ts'
 import type { Span } from '../tracing/index.ts'
 import type { Actor } from './actor.ts'
 

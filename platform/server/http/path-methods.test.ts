@@ -1,7 +1,7 @@
-import type { AnyOperation } from '@portcullis/contract'
 import * as contract from '@portcullis/contract'
 import type { InjectOptions } from 'fastify'
 import { beforeAll, expect, it } from 'vitest'
+import type { AnyOperation } from '../../contract/operation.ts'
 import { createLog } from '../log.ts'
 import { createMetrics } from '../metrics.ts'
 import { Secret } from '../secret.ts'

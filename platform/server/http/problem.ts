@@ -1,4 +1,5 @@
-import { type ErrorCode, errorTable, type Problem } from '@portcullis/contract'
+import { type ErrorCode, errorTable } from '../../contract/errors.ts'
+import type { Problem } from '../../contract/problem.ts'
 import { AppError, invalid } from '../app-error.ts'
 import { isUnavailable } from '../db/db.ts'
 import { unsupportedMediaType } from './media-type.ts'

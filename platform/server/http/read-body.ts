@@ -1,7 +1,7 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import { TextDecoder } from 'node:util'
-import type { FieldError } from '@portcullis/contract'
 import type { TSchema } from 'typebox'
+import type { FieldError } from '../../contract/problem.ts'
 import { type BodyShape, bodyCostOf, costlyText, maxDepth, oversize, shapeFor } from './body-bounds.ts'
 import { compiledOf } from './compiled.ts'
 import { unsupportedMediaType } from './media-type.ts'

@@ -1,5 +1,5 @@
-import type { FieldError } from '@portcullis/contract'
 import type { TObject, TSchema } from 'typebox'
+import type { FieldError } from '../../contract/problem.ts'
 import { AppError } from '../app-error.ts'
 import { foldedNames, isBadText, unknownName, unknownValue } from './names.ts'
 

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
-import { type AnyOperation, permissionTable } from '@portcullis/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { AnyOperation } from '../../contract/operation.ts'
+import { permissionTable } from '../../contract/permissions.ts'
 import { countedBody, createHeldBytes, smallBody } from '../limiters/held-bytes.ts'
 import { createTurns } from '../limiters/turns.ts'
 import type { Authorise } from './authorise.ts'

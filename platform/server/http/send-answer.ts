@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
-import type { AnyOperation } from '@portcullis/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { AnyOperation } from '../../contract/operation.ts'
 import type { Log } from '../log.ts'
 import { jsonMediaType } from './accept.ts'
 import { answered, contentDisposition, FileAnswer, JsonStream, JsonText, WithHeaders } from './answer.ts'

@@ -3,12 +3,14 @@
 
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { agentPaths, operation, workerPaths } from '@portcullis/contract'
+import { agentPaths } from '@portcullis/contract/agent-paths.ts'
+import { workerPaths } from '@portcullis/contract/worker-protocol.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent } from '@portcullis/server/test/builders.ts'
 import { startCapabilityApp } from '@portcullis/server/test/capability-app.ts'
 import { Type } from 'typebox'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { operation } from '../../contract/operation.ts'
 
 const size = 3 * 1024 * 1024
 /**

@@ -1,4 +1,4 @@
-import { paging } from '@portcullis/contract'
+import { paging } from '../../contract/operation.ts'
 import type { Clock } from '../clock.ts'
 import type { Db } from '../db/db.ts'
 import { raw, type SqlFragment, sql } from '../db/sql.ts'

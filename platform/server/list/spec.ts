@@ -1,5 +1,6 @@
-import { filterFacts, type ListDefinition } from '@portcullis/contract'
 import { mustExist } from '@portcullis/domain'
+import { filterFacts } from '../../contract/filters.ts'
+import type { ListDefinition } from '../../contract/list.ts'
 import { type Column, contains, type Filter, isAnyOf, isNumber, isTime, isTrue } from './columns.ts'
 import type { ListSpec } from './compile.ts'
 

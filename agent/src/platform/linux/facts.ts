@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statfsSync } from 'node:fs'
 import { arch, hostname, networkInterfaces, release } from 'node:os'
 import { join } from 'node:path'
-import { agentLimits, type HostFacts, type NicReport } from '@portcullis/contract/agent-protocol'
+import { agentLimits, type HostFacts, type NicReport } from '@portcullis/contract/agent-protocol.ts'
 import { chassisTypes, isPlaceholder, machineHash, parseOsRelease } from '@portcullis/domain'
 import { attributeText, cutText } from '../../collectors/text.ts'
 import type { FactsCollector, FactsDeps } from '../platform.ts'

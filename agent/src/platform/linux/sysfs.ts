@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { agentLimits, type DeviceReport } from '@portcullis/contract/agent-protocol'
+import { agentLimits, type DeviceReport } from '@portcullis/contract/agent-protocol.ts'
 import { comparePortPaths, linuxController, provenRemovable } from '@portcullis/domain'
 import { withinLimits } from '../../collectors/ports.ts'
 import { attributeText } from '../../collectors/text.ts'

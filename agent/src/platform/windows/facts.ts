@@ -1,5 +1,5 @@
 import { hostname, networkInterfaces, release } from 'node:os'
-import { agentLimits, type HostFacts, type NicReport } from '@portcullis/contract/agent-protocol'
+import { agentLimits, type HostFacts, type NicReport } from '@portcullis/contract/agent-protocol.ts'
 import { chassisTypes, cleanText, isPlaceholder, machineHash } from '@portcullis/domain'
 import { cutText } from '../../collectors/text.ts'
 import type { Registry, RegistryKey } from './registry.ts'

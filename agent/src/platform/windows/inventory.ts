@@ -1,5 +1,5 @@
 /** The USB devices of a Windows host, from the properties of its Plug and Play devices. Reads nothing itself. */
-import { agentLimits, type DeviceReport } from '@portcullis/contract/agent-protocol'
+import { agentLimits, type DeviceReport } from '@portcullis/contract/agent-protocol.ts'
 import { comparePortPaths, provenRemovable, usageDescriptor, windowsReports } from '@portcullis/domain'
 import { withinLimits } from '../../collectors/ports.ts'
 import { cutText } from '../../collectors/text.ts'

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { WindowsVerification } from '@portcullis/contract'
+import type { WindowsVerification } from '@portcullis/contract/windows-verification.ts'
 import { cannotStart } from '../../exit.ts'
 import { requestVerification, verificationResult } from './verify.ts'
 

@@ -1,7 +1,7 @@
 /** The verification of Windows enforcement on a real host (docs/guide/windows-verification.md). */
 import { join } from 'node:path'
-import type { WindowsVerification } from '@portcullis/contract'
-import { type WindowsStepId, type WindowsStepResult, windowsSteps } from '@portcullis/contract/agent-protocol'
+import { type WindowsStepId, type WindowsStepResult, windowsSteps } from '@portcullis/contract/agent-protocol.ts'
+import type { WindowsVerification } from '@portcullis/contract/windows-verification.ts'
 import { createVerificationFile, interfaceCode, isSynthetic, parseReport } from '@portcullis/domain'
 import { cutText } from '../../collectors/text.ts'
 import { messageOf } from '../../exit.ts'

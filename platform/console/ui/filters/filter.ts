@@ -1,4 +1,5 @@
-import { filterValueText, type ListFilter } from '@portcullis/contract'
+import { filterValueText } from '../../../contract/filter-text.ts'
+import type { ListFilter } from '../../../contract/list.ts'
 import { strings } from './strings.ts'
 
 /** A filter of a list, with translated labels. */

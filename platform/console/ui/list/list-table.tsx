@@ -1,13 +1,13 @@
+import { readableEvent } from '@portcullis/contract'
+import type { ReactNode } from 'react'
 import {
   columnsOf,
   filtersOf,
   type ListColumn,
   type ListDefinition,
   type ListFilter,
-  readableEvent,
   type TableColumn,
-} from '@portcullis/contract'
-import type { ReactNode } from 'react'
+} from '../../../contract/list.ts'
 import { translated } from '../../lib/messages.ts'
 import type { ViewSpec } from '../../lib/view-state.ts'
 import { DeviceText } from '../DeviceText.tsx'

@@ -1,5 +1,5 @@
-import type { AnyOperation } from '@portcullis/contract'
 import { useMemo, useState } from 'react'
+import type { AnyOperation } from '../../../contract/operation.ts'
 import { curlOf } from '../../lib/curl.ts'
 import { listQueryOf } from '../../lib/list-query.ts'
 import { listSource, type RowOf } from '../../lib/list-source.ts'

@@ -1,10 +1,10 @@
 /** The signed policy and the signed commands that the server sends to hosts. */
 
-import { boundedText } from '@portcullis/platform/contract/bounded-text.ts'
 import { type Static, Type } from 'typebox'
-import { policyKinds } from '#features/policy/contract/policy-kinds.ts'
 import { agentLimits } from './agent-limits.ts'
+import { policyKinds } from './policy-kinds.ts'
 import type { ReleaseKeyRotation } from './release-keys.ts'
+import { boundedText } from './shapes.ts'
 
 /** A rule in the policy of a host. The server resolves hosts and tags to a level. Absent fields match every device. */
 export const PolicyRule = Type.Object(

@@ -1,6 +1,6 @@
-import { agentPaths, CheckInRequest, CheckInResponse } from '@portcullis/features/agents/contract/agent-protocol.ts'
-import { operation } from '@portcullis/platform/contract/operation.ts'
+import { agentPaths, CheckInRequest, CheckInResponse } from '@portcullis/contract/agent-protocol.ts'
 import { Type } from 'typebox'
+import { operation } from './operation.ts'
 
 /** Describes the groups of operations, in the order of the reference. */
 export const operationGroups: Readonly<Record<string, string>> = {

@@ -1,9 +1,9 @@
 /** Reports of hosts about themselves and their devices. Shapes are closed and bounded, because a USB device chooses many of these strings. */
 
-import { boundedText } from '@portcullis/platform/contract/bounded-text.ts'
 import { type Static, Type } from 'typebox'
-import { policyKinds } from '#features/policy/contract/policy-kinds.ts'
 import { agentLimits } from './agent-limits.ts'
+import { policyKinds } from './policy-kinds.ts'
+import { boundedText } from './shapes.ts'
 
 /** Guards: reasons why a device works although the policy blocks it. */
 export const enforcementGuards = [

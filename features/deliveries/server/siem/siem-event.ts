@@ -1,5 +1,5 @@
 import { type EventKind, eventCatalogue, type FleetEvent, severityNames } from '@portcullis/contract'
-import { cleanText } from '../text.ts'
+import { cleanText } from '@portcullis/domain'
 
 /** An event with its host and device, for a SIEM. Every text may be empty or hostile. */
 export interface SiemEvent extends FleetEvent {

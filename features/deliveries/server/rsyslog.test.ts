@@ -1,11 +1,11 @@
 import { eventCatalogue } from '@portcullis/contract'
-import { formatCef, formatOcsf, formatRfc5424, type SiemEvent } from '@portcullis/domain'
 import { unless } from '@portcullis/domain/testing'
+import { createDestinations } from '@portcullis/platform/server/destinations.ts'
+import { createSyslogSender } from '@portcullis/platform/server/syslog/index.ts'
 import { createAuthority } from '@portcullis/server/test/certificates.ts'
 import { startRsyslogd, whyNoRsyslogd } from '@portcullis/server/test/rsyslogd.ts'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createDestinations } from '#platform/server/destinations.ts'
-import { createSyslogSender } from './index.ts'
+import { formatCef, formatOcsf, formatRfc5424, type SiemEvent } from './siem/index.ts'
 
 const source = { version: '1.2.3', instance: 'portcullis.example.org' }
 const event = (eventID: number): SiemEvent => ({

@@ -1,27 +1,27 @@
 /** Maps the resource names of the interface specification to shapes, for OpenAPI and generated clients. */
 
+import type { TSchema } from 'typebox'
 import {
   addConnections,
   connectionDetailsStatus,
   registerConnections,
   updateConnection,
-} from '@portcullis/features/agentless/contract/agentless.ts'
-import { activateWorker, WorkerPollerDetails } from '@portcullis/features/agentless/contract/agentless-worker.ts'
-import { AgentsPage } from '@portcullis/features/agents/contract/agents.ts'
-import { NotificationGroup, NotificationGroupChange } from '@portcullis/features/alerts/contract/notification-groups.ts'
+} from './agentless/contract/agentless.ts'
+import { activateWorker, WorkerPollerDetails } from './agentless/contract/agentless-worker.ts'
+import { AgentsPage } from './agents/contract/agents.ts'
+import { NotificationGroup, NotificationGroupChange } from './alerts/contract/notification-groups.ts'
 import {
   countNotices,
   dismissRiskNotice,
   listHealthNotices,
   pinRiskNotice,
   RiskNotification,
-} from '@portcullis/features/alerts/contract/notifications.ts'
-import { agentsConfiguration } from '@portcullis/features/commands/contract/commands.ts'
-import { errorTotal } from '@portcullis/features/devices/contract/insights.ts'
-import { AccountView } from '@portcullis/features/identity/contract/accounts.ts'
-import { AccountChange, MyAccountUpdate, NewAccount } from '@portcullis/features/identity/contract/admin.ts'
-import { GatewayHashtagActionDto } from '@portcullis/features/tags/contract/tags.ts'
-import type { TSchema } from 'typebox'
+} from './alerts/contract/notifications.ts'
+import { agentsConfiguration } from './commands/contract/commands.ts'
+import { errorTotal } from './devices/contract/insights.ts'
+import { AccountView } from './identity/contract/accounts.ts'
+import { AccountChange, MyAccountUpdate, NewAccount } from './identity/contract/admin.ts'
+import { GatewayHashtagActionDto } from './tags/contract/tags.ts'
 
 const bodyOf = <T extends TSchema>({ body }: { readonly body?: T }): T => body as T
 

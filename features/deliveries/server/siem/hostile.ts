@@ -1,6 +1,6 @@
 import { eventCatalogue, eventCategories } from '@portcullis/contract'
 import fc from 'fast-check'
-import type { SiemEvent, SiemSource } from '../../src/index.ts'
+import type { SiemEvent, SiemSource } from './index.ts'
 
 /** Characters that are special in one of the formats, and ordinary ones. */
 const pieces = fc.constantFrom(

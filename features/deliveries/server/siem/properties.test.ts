@@ -1,18 +1,10 @@
 // Invariant: Text from a host or device cannot end or add a SIEM message.
 
+import { cleanText, isAddress } from '@portcullis/domain'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  cleanText,
-  formatCef,
-  formatJson,
-  formatOcsf,
-  formatRfc5424,
-  isAddress,
-  maxSiemBytes,
-  type SiemEvent,
-} from '../../src/index.ts'
 import { events, sources } from './hostile.ts'
+import { formatCef, formatJson, formatOcsf, formatRfc5424, maxSiemBytes, type SiemEvent } from './index.ts'
 import { faultsOfOcsf } from './ocsf-schema.ts'
 import { parseCef, parseRfc5424 } from './parsers.ts'
 

@@ -1,5 +1,5 @@
 /** Texts that the keys of the agent protocol sign. Separate from the schemas, so that agents do not load them. */
-import type { AgentRevocation, CommandKeyRotation } from '@portcullis/platform/contract/command-keys.ts'
+import type { AgentRevocation, CommandKeyRotation } from './command-keys.ts'
 import type { ReleaseKeyRotation } from './release-keys.ts'
 
 /** Returns the text that an agent signs to enrol. The token contains the CA hash of the server, which binds the text to it. */

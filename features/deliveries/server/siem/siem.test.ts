@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { eventCatalogue } from '@portcullis/contract'
 import { describe, expect, it } from 'vitest'
-import { formatCef, formatJson, formatOcsf, formatRfc5424, maxSiemBytes, type SiemEvent } from '../../src/index.ts'
+import { formatCef, formatJson, formatOcsf, formatRfc5424, maxSiemBytes, type SiemEvent } from './index.ts'
 import { faultsOfOcsf } from './ocsf-schema.ts'
 
 const source = { version: '1.2.3', instance: 'portcullis.example.org' }
@@ -159,7 +159,7 @@ describe('an event for a SIEM', () => {
   })
 
   it('matches the examples in the guide', () => {
-    const guide = readFileSync(new URL('../../../docs/guide/siem.md', import.meta.url), 'utf8')
+    const guide = readFileSync(new URL('../../../../docs/guide/siem.md', import.meta.url), 'utf8')
     for (const format of [formatRfc5424, formatCef, formatOcsf])
       expect(guide).toContain(`\n${format(event, source).toString()}\n`)
     expect(guide).toContain(`\n${formatJson(event, source)}\n`)

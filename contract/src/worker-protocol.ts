@@ -5,10 +5,9 @@
  * process cancels all polls and registers again or exits.
  */
 
-import { boundedText } from '@portcullis/platform/contract/bounded-text.ts'
-import { closed, nullable } from '@portcullis/platform/contract/operation.ts'
 import { type Static, Type } from 'typebox'
-import { DeviceReport, HostFacts } from '#features/agents/contract/agent-reports.ts'
+import { DeviceReport, HostFacts } from './agent-reports.ts'
+import { boundedText, closed, nullable } from './shapes.ts'
 
 export const workerPaths = {
   register: '/worker/v1/register',

@@ -1,4 +1,4 @@
-import { isAddress } from '../addresses.ts'
+import { isAddress } from '@portcullis/domain'
 import { frame } from './rfc5424.ts'
 import { type CleanEvent, cleanEvent, fit, type SiemEvent, type SiemSource } from './siem-event.ts'
 

@@ -1,7 +1,5 @@
 import { ocsfClasses } from '@portcullis/contract'
-import { isAddress } from '../addresses.ts'
-import { icons } from '../icons.ts'
-import { mustExist } from '../must-exist.ts'
+import { icons, isAddress, mustExist } from '@portcullis/domain'
 import { ocsfCategories, ocsfMapping, ocsfPeripheralTypes, ocsfSeverities, ocsfVersion } from './ocsf-classes.ts'
 import { frame } from './rfc5424.ts'
 import { type CleanEvent, cleanEvent, fit, type SiemEvent, type SiemSource } from './siem-event.ts'

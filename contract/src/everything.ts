@@ -1,0 +1,1 @@
+export * from '@portcullis/features/contract.ts'

@@ -1,3 +1,0 @@
-import { Type } from 'typebox'
-
-export const boundedText = (max: number, description: string) => Type.String({ maxLength: max, description })
