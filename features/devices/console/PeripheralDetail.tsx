@@ -28,10 +28,13 @@ const devicesOfHost = 5_000
 
 const inputOf = (uuid: string) => ({ params: { uuid }, query: { PageSize: devicesOfHost } })
 
+/** Reads the devices of a host. */
+export const useDevicesOf = (uuid: string) => useRead(['agent-peripherals', uuid], getAgentPeripherals, inputOf(uuid))
+
 /** Reads the device, its host, and the number of devices of its model. */
 const usePeripheral = (uuid: string, deviceId: string) => {
   const { api } = useServices()
-  const devices = useRead(['agent-peripherals', uuid], getAgentPeripherals, { ...inputOf(uuid) })
+  const devices = useDevicesOf(uuid)
   useLive('peripherals', ({ changed }) => {
     if (changed === null || changed.includes(uuid)) void devices.refetch()
   })

@@ -7,7 +7,7 @@ import { strings } from './strings.ts'
 /** The full page of an event. */
 export const EventPage = () => {
   const { eventId } = useParams({ from: '/inside/events/$eventId' })
-  useTitle(strings.event)
+  useTitle(`${strings.event} ${eventId}`)
   return (
     <FullPage title={strings.event} back={<Link to="/events">{strings.events}</Link>}>
       <EventDetail eventId={eventId} />

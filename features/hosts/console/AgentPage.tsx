@@ -1,3 +1,5 @@
+import { getAgent } from '@portcullis/contract'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { FullPage } from '@portcullis/platform/console/ui/FullPage.tsx'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
@@ -9,7 +11,9 @@ export const AgentPage = () => {
   const { agentId } = useParams({ from: '/inside/agents/$agentId' })
   const { tab } = useSearch({ from: '/inside/agents/$agentId' })
   const navigate = useNavigate()
-  useTitle(strings.hostName)
+  // The content reads the same.
+  const name = useRead(['agent', agentId], getAgent, { params: { agentId } }).data?.hostIdentifier
+  useTitle(name ?? strings.hostName)
   return (
     <FullPage title={strings.hostName} back={<Link to="/agents">{strings.hosts}</Link>}>
       <AgentDetail

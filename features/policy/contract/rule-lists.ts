@@ -52,7 +52,7 @@ export const grantList = list({
     columns: [
       { id: 'sentence', width: 420, grow: true, shown: true, title: 'Grant', sort: null },
       { id: 'expires', of: 'expiresAt', width: 180, shown: true, first: 'asc', align: 'left', show: 'local' },
-      { id: 'left', of: 'expiresAt', width: 76, shown: true, sort: null, show: 'until' },
+      { id: 'left', of: 'expiresAt', width: 76, shown: true, sort: null, show: 'until', title: 'Time left' },
       state,
       ...commonColumns,
     ],

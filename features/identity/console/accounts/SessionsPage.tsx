@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
 import { deleteSession, listSessions } from '@portcullis/contract'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
+import { plainText } from '@portcullis/platform/console/lib/device-text.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
@@ -11,7 +12,17 @@ import { right, SmallTable } from '@portcullis/platform/console/ui/SmallTable.ts
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { tell, tellFailure } from '@portcullis/platform/console/ui/tell.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
+import { clientName } from './client-name.ts'
 import { strings } from './strings.ts'
+
+const Client = ({ userAgent }: { userAgent: string }) => {
+  const name = clientName(userAgent)
+  return name === undefined ? (
+    <DeviceText value={userAgent} absent={strings.unknown} />
+  ) : (
+    <span title={plainText(userAgent)}>{name}</span>
+  )
+}
 
 /** The sessions of the signed-in user. */
 export const SessionsPage = () => {
@@ -41,7 +52,7 @@ export const SessionsPage = () => {
           key: one.id,
           cells: [
             <code key="ip">{one.ipAddress}</code>,
-            <DeviceText key="with" value={one.userAgent} absent={strings.unknown} />,
+            <Client key="with" userAgent={one.userAgent} />,
             <Time key="opened" value={one.createdAt} />,
             <Time key="used" value={one.lastUsedAt} />,
             one.isCurrent ? (
