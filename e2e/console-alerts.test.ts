@@ -64,7 +64,7 @@ describe('alerts', unless(whyNoChromium), () => {
     await panel.waitFor({ state: 'detached' })
   })
 
-  it('appear in bell, navigation and inbox without a reload, show their cause, and are pinned and dismissed', async () => {
+  it('appear in bell, navigation and inbox without a reload, show their cause, and are pinned and closed', async () => {
     await page.evaluate('window.stillTheSame = true')
     await host.plug(rubberDucky({ portPath: '1-2', product: hostileTexts.html }))
     await bell(1).waitFor()
@@ -108,10 +108,47 @@ describe('alerts', unless(whyNoChromium), () => {
     await row('front-desk').getByRole('img', { name: 'Unread' }).waitFor({ state: 'detached' })
     expect(await counts()).toMatchObject({ riskNotifications: 1, riskUnread: 0 })
 
+    // A key opens the dialog, and changes nothing for others. A critical alert needs a verdict.
     await page.keyboard.press('j')
     await page.keyboard.press('d')
+    await page.keyboard.press('c')
+    const dialog = page.getByRole('dialog', { name: 'Close alert' })
+    await dialog.getByText('Required, because an alert is Critical or above.').waitFor()
+    expect(await dialog.getByRole('button', { name: 'Close alert' }).isDisabled()).toBe(true)
+    expect(await counts()).toMatchObject({ riskNotifications: 1 })
+    await dialog.getByRole('radio', { name: 'Test' }).check()
+    await dialog.getByLabel('Comment').fill(hostileTexts.html)
+    await dialog.getByRole('button', { name: 'Close alert' }).click()
     await page.getByText('No alerts').waitFor()
     expect(await counts()).toMatchObject({ total: 0, riskNotifications: 0 })
+    // Undo for ten seconds.
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await row('front-desk').waitFor()
+
+    // The page of the alert: owner, snooze and history.
+    await row('front-desk').click()
+    await drawer().getByRole('link', { name: 'Open full page' }).click()
+    await page.waitForURL(/\/alerts\/\d+$/)
+    const history = page.getByRole('region', { name: 'History' })
+    await history.getByText('closed the alert as Test').waitFor()
+    await history.getByLabel('Comment').fill('Asked the user')
+    await history.getByRole('button', { name: 'Add comment' }).click()
+    await history.getByText('Asked the user').waitFor()
+    await page.getByRole('button', { name: 'Assign' }).click()
+    await page.getByRole('menuitem', { name: 'To me' }).click()
+    await history.getByText('assigned the alert to admin').waitFor()
+    await page.getByRole('button', { name: 'Snooze' }).click()
+    await page.getByRole('menuitem', { name: 'For an hour' }).click()
+    await history.getByText(/snoozed the alert until/).waitFor()
+    expect(await counts()).toMatchObject({ riskNotifications: 0 })
+    await page.getByRole('link', { name: 'Alerts', exact: true }).last().click()
+    await page.getByText('No alerts').waitFor()
+    await page.goto('/alerts?state=snoozed')
+    await row('front-desk').getByText('admin').waitFor()
+    await row('front-desk').getByRole('button', { name: 'Close…' }).click()
+    await dialog.getByRole('radio', { name: 'True positive' }).check()
+    await dialog.getByRole('button', { name: 'Close alert' }).click()
+    await page.getByText('No alerts match these filters').waitFor()
     expect(await page.locator('img[src="x"]').count()).toBe(0)
   })
 
@@ -277,7 +314,7 @@ describe('alerts', unless(whyNoChromium), () => {
     await server.post('systemNotification/notifications/update', { id: 6, channels: { syslog: { isEnabled: false } } })
   })
 
-  it('wait while the pointer is on the list, and many are dismissed at once after a confirmation', async () => {
+  it('wait while the pointer is on the list, and many are closed at once with a verdict', async () => {
     await page.goto('/alerts?sort=lastTime_desc')
     await row('front-desk').waitFor()
     await row('front-desk').hover()
@@ -308,18 +345,18 @@ describe('alerts', unless(whyNoChromium), () => {
     await page.keyboard.press('x')
     await page.keyboard.press('j')
     await page.keyboard.press('x')
-    await page.keyboard.press('d')
-    const dialog = page.getByRole('dialog')
-    await dialog.getByText('2 alerts', { exact: true }).waitFor()
-    await dialog.getByRole('button', { name: 'Dismiss', exact: true }).click()
+    await page.keyboard.press('c')
+    const dialog = page.getByRole('dialog', { name: 'Close 2 alerts' })
+    await dialog.getByRole('radio', { name: 'Benign' }).check()
+    await dialog.getByRole('button', { name: 'Close 2 alerts' }).click()
     await page.getByText('No alerts').waitFor()
     expect(await counts()).toMatchObject({ riskNotifications: 0 })
-    // They are still available through the filter, with the person who dismissed them.
-    await page.goto('/alerts?isDismissed=true')
+    // They are still available through the filter, with the person who closed them.
+    await page.goto('/alerts?state=closed')
     await row('warehouse').click()
     await drawer()
       .getByRole('note')
-      .getByText(/Dismissed for everybody by admin/)
+      .getByText(/Closed by admin/)
       .waitFor()
     expect(await drawer().getByRole('button', { name: 'Pin' }).count()).toBe(0)
     await host.unplug('1-2')
@@ -417,7 +454,7 @@ describe('alerts', unless(whyNoChromium), () => {
     await dialog.waitFor({ state: 'detached' })
   })
 
-  it('can be read and pinned, but not dismissed or configured, by a User', async () => {
+  it('can be read and pinned, but not closed or configured, by a User', async () => {
     const password = 'nobody decides by looking'
     await server.post('admin/adduser', { userName: 'ada', userProfile: 30, password, mustChangePassword: false })
     const own = await openWindow(browser, server.url, 1024, 768)
@@ -428,7 +465,7 @@ describe('alerts', unless(whyNoChromium), () => {
     const mine = own.page.getByRole('grid', { name: 'Risk alerts' }).getByRole('row')
     await mine.getByRole('button', { name: 'Pin', exact: true }).first().click()
     await mine.getByRole('button', { name: 'Unpin' }).waitFor()
-    expect(await mine.getByRole('button', { name: 'Dismiss' }).count()).toBe(0)
+    expect(await mine.getByRole('button', { name: 'Close…' }).count()).toBe(0)
     expect(await own.page.getByRole('checkbox').count()).toBe(0)
     await own.page.goto('/alerts?kind=keyClone')
     await own.page.getByText('No alerts match these filters').waitFor()

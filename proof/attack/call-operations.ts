@@ -151,6 +151,13 @@ const callHost = async ({ get, post }: Caller, { wire }: Environment, { hosts: [
   if (notice === undefined) return
   await get(`systemNotification/notices/${notice.id}`)
   await post('systemNotification/riskNotifications/pin', notice)
+  const ids = [notice.id]
+  await get('systemNotification/responseTimes')
+  await post('systemNotification/notices/assign', { ids, owner: 'admin' })
+  await post('systemNotification/notices/comment', { ids, comment: 'seen' })
+  await post('systemNotification/notices/snooze', { ids, until: null })
+  await post('systemNotification/notices/close', { ids, verdict: 'test' })
+  await post('systemNotification/notices/reopen', { ids })
   await post('systemNotification/riskNotifications/dismiss', notice)
 }
 

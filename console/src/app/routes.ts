@@ -244,6 +244,11 @@ const alerts = createRoute({
   validateSearch: listSearch<OfferedFilter<typeof alertList>>(),
   staticData: { page: (): Page => import('@portcullis/features/alerts/console/inbox/AlertsPage.tsx') },
 })
+const alert = createRoute({
+  getParentRoute: () => inside,
+  path: '/alerts/$alertId',
+  staticData: { page: (): Page => import('@portcullis/features/alerts/console/inbox/AlertPage.tsx') },
+})
 const settingsStart = createRoute({
   getParentRoute: () => settings,
   path: '/',
@@ -383,6 +388,7 @@ export const routeTree = root.addChildren([
     events,
     event,
     alerts,
+    alert,
     settings.addChildren([
       settingsStart,
       profile,

@@ -4,6 +4,7 @@ import { apiPrefix, closed, operation, paging, utcTime } from '@portcullis/platf
 import { severityNames } from '@portcullis/platform/contract/severities.ts'
 import { type Static, type TSchema, Type } from 'typebox'
 import { healthStatuses } from '#features/health/contract/health.ts'
+import { AlertHistoryEntry, alertStates, caseMembers, historyMost, verdicts } from './alert-cases.ts'
 import { alertCatalogue, alertKinds } from './alert-catalogue.ts'
 
 const base = `${apiPrefix}/systemNotification`
@@ -46,8 +47,9 @@ const riskMembers = {
   }),
   isDismissed: Type.Boolean({
     'x-label': 'Dismissed',
-    description: 'True if the alert is dismissed for all accounts.',
+    description: 'True if the alert is closed for all accounts.',
   }),
+  ...caseMembers,
   entityType: Type.Enum(alertEntities, { 'x-label': 'Concerns', 'x-labels': entityLabels }),
   entityId: Type.String({
     'x-label': 'ID of host or model',
@@ -89,6 +91,10 @@ const riskExample: RiskNotification = {
   isRead: false,
   isPinned: true,
   isDismissed: false,
+  state: 'assigned',
+  owner: 'jane',
+  snoozedUntil: '',
+  verdict: '',
   entityType: 'Model',
   entityId: '1209:6667',
   link: '/peripherals?vid=1209&pid=6667',
@@ -113,6 +119,7 @@ export const HealthNotice = closed({
   count: Type.Integer({ minimum: 1, description: 'Number of times that the status got worse.' }),
   isRead: Type.Boolean({ description: 'True if the calling account has read the alert.' }),
   isPinned: Type.Boolean({ description: 'True if the calling account has pinned the alert.' }),
+  ...caseMembers,
 })
 export type HealthNotice = Static<typeof HealthNotice>
 
@@ -123,7 +130,7 @@ export const countNotices = operation({
   method: 'GET',
   path: base,
   tag,
-  summary: 'Counts alerts that are not dismissed',
+  summary: 'Counts alerts that are neither closed nor snoozed',
   permission: 'notices:read',
   response: closed({
     total: number('All alerts: risk and health.'),
@@ -178,7 +185,11 @@ export const alertList = list({
     severityString: choice(severityNames),
     isRead: filter('boolean', 'true or false'),
     isPinned: filter('boolean', 'true or false'),
-    isDismissed: filter('boolean', 'true or false. Default: false'),
+    isDismissed: filter('boolean', 'true or false'),
+    state: choice(alertStates),
+    owner: part(),
+    isMine: filter('boolean', 'true or false. True: the calling account is the owner', { label: 'Assigned to me' }),
+    verdict: choice(verdicts),
     entityType: choice(alertEntities),
     entityId: part(),
     link: part(),
@@ -193,7 +204,17 @@ export const alertList = list({
   table: {
     defaultSort: 'severity_asc',
     filters: [
-      ...(['kind', 'severityString', 'isRead', 'isPinned', 'isDismissed', 'entityType'] as const),
+      ...([
+        'state',
+        'isMine',
+        'owner',
+        'kind',
+        'severityString',
+        'isRead',
+        'isPinned',
+        'verdict',
+        'entityType',
+      ] as const),
       ...(['host', 'description', 'entityId', 'fromDate', 'toDate'] as const),
     ],
     columns: [],
@@ -261,7 +282,7 @@ export const listRiskNotices = operation({
   path: `${base}/riskNotifications`,
   tag,
   summary: 'Lists risk alerts: pinned alerts first, then the most severe, then the newest',
-  description: `Dismissed alerts are returned only with \`isDismissed=true\`. Send each filter once: under its own name, as \`${riskQueryName}[name]\`, or in a JSON object in \`${riskQueryName}\`.`,
+  description: `Without the filters \`state\` and \`isDismissed\`, the list has neither closed nor snoozed alerts. Send each filter once: under its own name, as \`${riskQueryName}[name]\`, or in a JSON object in \`${riskQueryName}\`.`,
   permission: 'notices:read',
   query: closed(riskQuery),
   response: Type.Array(RiskNotification),
@@ -273,7 +294,8 @@ export const listHealthNotices = operation({
   method: 'GET',
   path: `${base}/systemHealth`,
   tag,
-  summary: 'Lists health alerts that are not dismissed: pinned alerts first, then the most severe, then the newest',
+  summary:
+    'Lists health alerts that are neither closed nor snoozed: pinned alerts first, then the most severe, then the newest',
   description: 'After recovery, an alert stays in the list for a day with the status OK.',
   permission: 'notices:read',
   response: closed({
@@ -295,14 +317,14 @@ const change = (id: string, path: string, summary: string, unchanged: string, de
   ...(description === undefined ? {} : { description }),
   response: Type.Boolean({ description: `True: the state changed. False: ${unchanged}` }),
 })
-const wasDismissed = 'the alert was already dismissed. Nothing is audited.'
+const wasDismissed = 'the alert was already closed. Nothing is audited.'
 const wasRead = 'there were no unread alerts, or the caller is not an account.'
 
 export const dismissRiskNotice = operation({
   ...change(
     'dismissRiskNotice',
     'riskNotifications/dismiss',
-    'Dismisses a risk alert for all accounts',
+    'Closes a risk alert for all accounts, without a verdict',
     wasDismissed,
     'The server uses only the ID, so you can send back the alert as you read it. The call is audited. If the same problem occurs again, the alert reopens with its ID and count.',
   ),
@@ -316,7 +338,7 @@ export const dismissHealthNotice = operation({
   ...change(
     'dismissHealthNotice',
     'systemHealth/dismiss',
-    'Dismisses a health alert for all accounts',
+    'Closes a health alert for all accounts, without a verdict',
     wasDismissed,
     'The call is audited.',
   ),
@@ -331,7 +353,7 @@ export const pinRiskNotice = operation({
     'riskNotifications/pin',
     'Pins or unpins a risk alert for the calling account',
     'the alert was already in this state.',
-    'You can unpin a dismissed alert, but not pin it (409).',
+    'You can unpin a closed alert, but not pin it (409).',
   ),
   permission: 'notices:own',
   body: closed({ id: alertId, isPinned: Type.Boolean({ description: 'True: pin the alert. False: unpin it.' }) }),
@@ -344,7 +366,7 @@ export const pinHealthNotice = operation({
     'systemHealth/pin',
     'Pins or unpins a health alert for the calling account',
     'another call of the same account changed the pin at the same time.',
-    'Each call toggles the pin. You cannot pin a dismissed alert (409).',
+    'Each call toggles the pin. You cannot pin a closed alert (409).',
   ),
   permission: 'notices:own',
   body: alertId,
@@ -402,6 +424,15 @@ export const getNotice = operation({
   response: closed({
     id: alertId,
     title: Type.String(),
+    kind: Type.String({ description: 'Kind of a risk alert, or `health`.' }),
+    severity: Type.Integer({ minimum: 0, maximum: 7, description: 'Syslog severity of the alert.' }),
+    ...caseMembers,
+    comment: Type.String({ description: 'Comment of the person who closed the alert. Can be empty.' }),
+    needsVerdict: Type.Boolean({ description: 'True if the alert can only be closed with a verdict.' }),
+    history: Type.Array(AlertHistoryEntry, {
+      maxItems: historyMost,
+      description: `What happened to the alert, newest first. At most ${historyMost} entries.`,
+    }),
     why: Type.String({ description: 'Condition that raised the alert, as a sentence.' }),
     matched: Type.Array(Type.String(), {
       maxItems: 20,
@@ -433,7 +464,7 @@ export const getNotice = operation({
       }),
       { description: 'Deliveries that notified recipients of the alert, newest first. At most 20.' },
     ),
-    dismissedBy: Type.String({ description: 'Account that dismissed the alert. Empty: it is not dismissed.' }),
+    dismissedBy: Type.String({ description: 'Account that closed the alert, or `system`. Empty: it is not closed.' }),
   }),
 })
 export type AlertTimeline = Static<typeof getNotice.response>

@@ -15,6 +15,14 @@ const tagsKept = 200
  */
 const limitsOf = (kind: AlertKind): { hosts: number; ofHost: number } =>
   alertCatalogue[kind].isBroad ? { hosts: 50, ofHost: 10 } : { hosts: 10, ofHost: 5 }
+/** Returns why alerts of a kind were merged into one. */
+export const floodReason = (kind: AlertKind, isOfHost: boolean): string => {
+  const { hosts, ofHost } = limitsOf(kind)
+  const { many = 'alerts' } = alertCatalogue[kind]
+  return isOfHost
+    ? `One host raised more than ${ofHost} alerts about ${many} within a minute, so they were merged.`
+    : `More than ${hosts} hosts raised alerts about ${many} within a minute, so they were merged.`
+}
 /** Hosts that join an alert within a minute, each of them news; more are news once an hour. */
 export const spreadAfter = 10
 /** Time during which new subjects belong to a flood that began. */

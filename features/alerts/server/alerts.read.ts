@@ -1,14 +1,18 @@
 import {
   type AlertCounts,
   type AlertHost,
+  type AlertState,
   alertEntities,
   alertKinds,
+  alertStates,
   type RiskFilter,
   type RiskNotification,
   type RiskOrder,
   riskQueryName,
   riskView,
   severityNames,
+  type Verdict,
+  verdicts,
 } from '@portcullis/contract'
 import { sourcesSql, waitingSources } from '@portcullis/domain'
 import type { Db, Queryable } from '@portcullis/platform/server/db/db.ts'
@@ -26,6 +30,7 @@ import {
   likePattern,
 } from '@portcullis/platform/server/list/columns.ts'
 import { requireTime, utcSql } from '@portcullis/platform/server/time.ts'
+import { caseColumns, isActive, ownerSql, stateSql } from './cases.read.ts'
 
 const defaultPage = 1_000
 /** Hosts that the list, mails and webhooks name for each alert. */
@@ -48,6 +53,10 @@ const filters: Readonly<Record<RiskFilter, Filter>> = {
   isRead: isTrue(isRead),
   isPinned: isTrue(isPinned),
   isDismissed: isTrue(isDismissed),
+  state: isAnyOf(`(${stateSql})`, alertStates),
+  owner: contains(`lower(${ownerSql})`),
+  isMine: isTrue('coalesce(n.owner_id = me.id, false)'),
+  verdict: isAnyOf('n.verdict', verdicts),
   entityType: isAnyOf('n.entity_type', alertEntities),
   entityId: contains('lower(n.entity_id)'),
   link: contains('lower(n.link)'),
@@ -108,7 +117,7 @@ const bareNames = (query: RiskQuery): Map<string, string | number> => {
 
 /** Selects the alerts as an account sees them. Without an account (the product itself), none is read or pinned. */
 const seen = (list: 'risk' | 'health', accountId: string | null): SqlFragment => sql`
-  notices n
+  notices n cross join (select ${accountId}::uuid as id) me
   left join notice_reads r on r.account_id = ${accountId}::uuid and r.list = ${list}
   left join notice_pins p on p.account_id = ${accountId}::uuid and p.notice_id = n.notice_id
   where (n.kind = 'health') = ${list === 'health'}::boolean`
@@ -145,7 +154,7 @@ export const createAlertsRead = (db: Db) => ({
       const condition = filters[name](`query.${name}`, String(value))
       return ['set' in condition ? condition.set : condition]
     })
-    if (!given.has('isDismissed')) conditions.push(raw(`not ${isDismissed}`))
+    if (!given.has('isDismissed') && !given.has('state')) conditions.push(raw(isActive))
     const limit = Number(given.get('pageSize') ?? defaultPage)
     const offset = (Number(given.get('pageNumber') ?? 1) - 1) * limit
     const rows = await db.query<{ row: string }>(sql`
@@ -153,7 +162,7 @@ export const createAlertsRead = (db: Db) => ({
         select n.notice_id as "id", n.kind as "kind", n.title as "title", n.description as "description", n.severity as "severity",
           ${raw(nameOfSeverity)} as "severityString", ${raw(utcSql('n.created_at'))} as "creationTime",
           ${raw(utcSql('n.last_at'))} as "lastTime", n.count as "count", ${raw(isRead)} as "isRead", ${raw(isPinned)} as "isPinned",
-          ${raw(isDismissed)} as "isDismissed", n.entity_type as "entityType", n.entity_id as "entityId", n.link as "link",
+          ${raw(isDismissed)} as "isDismissed", ${raw(caseColumns)}, n.entity_type as "entityType", n.entity_id as "entityId", n.link as "link",
           ${namedHosts} as "hosts", n.host_count as "hostsCount"
         from ${seen('risk', accountId)} and ${join(conditions, ' and ')} ${orderBy(orders[(given.get('sortBy') ?? 'severity_asc') as RiskOrder])}
         limit ${limit}::bigint offset ${offset}::bigint) t`)
@@ -171,18 +180,22 @@ export const createAlertsRead = (db: Db) => ({
       count: number
       isRead: boolean
       isPinned: boolean
+      state: AlertState
+      owner: string
+      snoozedUntil: string
+      verdict: Verdict | ''
     }>(sql`
       select n.notice_id as "id", n.subject as "name", n.status as "status", n.description as "description",
         ${raw(utcSql('n.created_at'))} as "creationTime", ${raw(utcSql('n.last_at'))} as "lastTime", n.count as "count",
-        ${raw(isRead)} as "isRead", ${raw(isPinned)} as "isPinned"
-      from ${seen('health', accountId)} and ${raw(`not ${isDismissed}`)} ${orderBy(`${shownSeverity}, ${newestFirst}`)}`),
+        ${raw(isRead)} as "isRead", ${raw(isPinned)} as "isPinned", ${raw(caseColumns)}
+      from ${seen('health', accountId)} and ${raw(isActive)} ${orderBy(`${shownSeverity}, ${newestFirst}`)}`),
 
   counts: async (accountId: string | null): Promise<AlertCounts> => {
     const rows = await db.query<{ is_health: boolean; severity: number; total: number; unread: number }>(sql`
       select q.is_health, q.severity, count(*)::int as total, count(*) filter (where not q.is_read)::int as unread from (
-        select false as is_health, n.severity, ${raw(isRead)} as is_read from ${seen('risk', accountId)} and not ${raw(isDismissed)}
+        select false as is_health, n.severity, ${raw(isRead)} as is_read from ${seen('risk', accountId)} and ${raw(isActive)}
         union all
-        select true, ${raw(shownSeverity)}, ${raw(isRead)} from ${seen('health', accountId)} and not ${raw(isDismissed)}) q
+        select true, ${raw(shownSeverity)}, ${raw(isRead)} from ${seen('health', accountId)} and ${raw(isActive)}) q
       group by q.is_health, q.severity`)
     const sum = (of: 'total' | 'unread', isHealth?: boolean): number =>
       rows.filter((row) => isHealth === undefined || row.is_health === isHealth).reduce((n, row) => n + row[of], 0)
@@ -209,12 +222,17 @@ export const createAlertsRead = (db: Db) => ({
         title: string
         count: number
         events: number[]
+        severity: number
+        comment: string
+        handling: Pick<RiskNotification, 'state' | 'owner' | 'snoozedUntil' | 'verdict'>
         dismissed_by: string
         entity_type: string
         entity_id: string
         host_count: number
       }>(sql`
-        select n.kind, n.subject, n.title, n.count, n.events, n.dismissed_by, n.entity_type, n.entity_id, n.host_count
+        select n.kind, n.subject, n.title, n.count, n.events, n.severity, n.comment,
+          (select row_to_json(c) from (select ${raw(caseColumns)}) c) as handling,
+          n.dismissed_by, n.entity_type, n.entity_id, n.host_count
         from notices n where n.notice_id = ${id}::int`)
     )[0],
 

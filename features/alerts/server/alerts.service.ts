@@ -1,10 +1,12 @@
-import { type AlertKind, alertCatalogue } from '@portcullis/contract'
+import { type AlertKind, alertCatalogue, verdictSeverity } from '@portcullis/contract'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
 import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { isId } from '@portcullis/platform/server/ids.ts'
 import type { AlertsRead } from './alerts.read.ts'
 import { createAlertsStore } from './alerts.store.ts'
+import type { CasesRead } from './cases.read.ts'
+import { bySystem, type Cases } from './cases.service.ts'
 import type { AlertsContext } from './context.ts'
 import { matchedOf } from './matched.ts'
 
@@ -20,9 +22,9 @@ type ListName = 'risk' | 'health'
 const unknown = (list: ListName, id: number): AppError =>
   new AppError('not_found', { detail: `${list === 'risk' ? 'Risk' : 'Health'} alert ${id} does not exist.` })
 
-/** The inbox: alerts as an account sees, reads and pins them, and their dismissal for all. */
-export const createInbox = (context: AlertsContext, read: AlertsRead) => {
-  const { db, clock, audit, events, deliveries, hint } = context
+/** The inbox: alerts as an account sees, reads and pins them. */
+export const createInbox = (context: AlertsContext, read: AlertsRead, cases: Cases, casesRead: CasesRead) => {
+  const { db, clock, events, deliveries, hint } = context
   const store = createAlertsStore()
 
   const setPin = (actor: Actor, list: ListName, id: number, wanted: boolean | null): Promise<boolean> =>
@@ -33,22 +35,25 @@ export const createInbox = (context: AlertsContext, read: AlertsRead) => {
       if (alert === undefined) throw unknown(list, id)
       const isPinned = wanted ?? !alert.is_pinned
       if (isPinned && alert.is_dismissed)
-        throw new AppError('conflict', { detail: 'The alert is dismissed, so it cannot be pinned.' })
+        throw new AppError('conflict', { detail: 'The alert is closed, so it cannot be pinned.' })
       const isChanged = await store.pin(tx, accountId, id, isPinned)
       // For other windows of the same person.
       if (isChanged) await hint(tx, 'notices')
       return isChanged
     })
 
-  /** Dismisses the alerts about these subjects, because a decision answers them. */
-  async function close(tx: Tx, kind: AlertKind, subjects: readonly string[], by: string): Promise<void> {
+  /** Ends the alerts about these subjects, because a decision answers them. */
+  async function end(tx: Tx, kind: AlertKind, subjects: readonly string[], by: string, reason: string): Promise<void> {
     const found = await store.known(
       tx,
       subjects.map((subject) => ({ kind, subject })),
     )
-    const open = found.filter(({ is_dismissed }) => !is_dismissed)
-    for (const { notice_id } of open) await store.dismiss(tx, 'risk', notice_id, new Date(clock.now()), by)
-    if (open.length > 0) await hint(tx, 'notices')
+    await cases.end(
+      tx,
+      found.map(({ notice_id }) => notice_id),
+      by,
+      reason,
+    )
   }
 
   return {
@@ -60,26 +65,18 @@ export const createInbox = (context: AlertsContext, read: AlertsRead) => {
       return { ...overall, items }
     },
 
-    dismiss: (actor: Actor, list: ListName, id: number): Promise<boolean> =>
-      db.transaction(async (tx) => {
-        const alert = await store.dismiss(tx, list, id, new Date(clock.now()), actor.userName)
-        if (alert === undefined) throw unknown(list, id)
-        if (alert.was_dismissed) return false
-        await hint(tx, 'notices')
-        await audit.write(tx, actor, {
-          action: 'notice.dismissed',
-          entity: alert.title.slice(0, 300),
-          details: `notice ${id}`,
-        })
-        return true
-      }),
+    dismiss: async (actor: Actor, list: ListName, id: number): Promise<boolean> => {
+      const isChanged = await cases.dismiss(actor, list, id)
+      if (isChanged === undefined) throw unknown(list, id)
+      return isChanged
+    },
 
-    /** Dismisses the alert about an attack tool. The audit trail has the acceptance, with its reason. */
+    /** Ends the alert about an attack tool. The audit trail has the acceptance, with its reason. */
     closeAccepted: (tx: Tx, { vid, pid, by }: { vid: string; pid: string; by: string }): Promise<void> =>
-      close(tx, 'attackTool', [`${vid}:${pid}`], by),
-    /** Dismisses the alerts about possible duplicates. The audit trail has the decisions. */
+      end(tx, 'attackTool', [`${vid}:${pid}`], by, 'The finding was accepted.'),
+    /** Ends the alerts about possible duplicates. The audit trail has the decisions. */
     closeDuplicates: (tx: Tx, { agentIds, by }: { agentIds: readonly string[]; by: string }): Promise<void> =>
-      close(tx, 'duplicate', agentIds, by),
+      end(tx, 'duplicate', agentIds, by, 'Somebody decided whether the hosts are the same computer.'),
 
     pin: (actor: Actor, list: ListName, id: number, isPinned: boolean): Promise<boolean> =>
       setPin(actor, list, id, isPinned),
@@ -96,7 +93,8 @@ export const createInbox = (context: AlertsContext, read: AlertsRead) => {
     details: async (id: number) => {
       const alert = await read.details(id)
       if (alert === undefined) throw new AppError('not_found', { detail: `Alert ${id} does not exist.` })
-      const [some, deliveryRows, reached] = await Promise.all([
+      const [history, some, deliveryRows, reached] = await Promise.all([
+        casesRead.history(id),
         events.some(alert.events),
         deliveries.about(id),
         read.hostIds(id, hostsShown),
@@ -123,6 +121,12 @@ export const createInbox = (context: AlertsContext, read: AlertsRead) => {
       return {
         id,
         title: alert.title,
+        kind: alert.kind,
+        severity: alert.severity,
+        ...alert.handling,
+        comment: alert.comment,
+        needsVerdict: alert.severity <= verdictSeverity,
+        history,
         why:
           alert.kind === 'health'
             ? `A check found a problem with the subsystem "${alert.subject}". Settings, Health shows what to do.`
@@ -151,11 +155,13 @@ export const createInbox = (context: AlertsContext, read: AlertsRead) => {
     /** Counts the events not yet processed for alerts. */
     behind: async (): Promise<number> => Math.max(0, (await events.head(db)) - (await store.followedTo(db))),
 
-    /** Closes health alerts a day after recovery, and deletes old alerts; 0 days keeps all. */
+    /** Ends health alerts a day after recovery, and deletes old alerts; 0 days keeps all. */
     forget: (days: number): Promise<number> =>
-      db.transaction((tx) => {
+      db.transaction(async (tx) => {
         const now = clock.now()
-        return store.forget(tx, new Date(now - recoveredMs), days === 0 ? null : new Date(now - days * 86_400_000))
+        const over = await store.recovered(tx, new Date(now - recoveredMs))
+        await cases.end(tx, over, bySystem, 'The part has worked again for a day.')
+        return over.length + (days === 0 ? 0 : await store.forget(tx, new Date(now - days * 86_400_000)))
       }),
   }
 }

@@ -2,7 +2,7 @@ import type { AlertKind } from '@portcullis/contract'
 import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import { locks, tryLock } from '@portcullis/platform/server/db/locks.ts'
 import { unnestOf } from '@portcullis/platform/server/db/ordered.ts'
-import { sql } from '@portcullis/platform/server/db/sql.ts'
+import { raw, sql } from '@portcullis/platform/server/db/sql.ts'
 import { eventsKept, floodMs, floodSubject } from './aggregate.ts'
 
 /** A stored alert. */
@@ -20,6 +20,7 @@ export interface AlertRow {
   /** Last time that it became unread. */
   turned_at: Date
   is_dismissed: boolean
+  is_snoozed: boolean
   /** Hosts since it opened. */
   host_count: number
 }
@@ -69,6 +70,8 @@ export interface AlertWrite {
   openedBy: string
 }
 
+const reopens = raw('excluded.turn > 0 and n.dismissed_at is not null')
+
 export const createAlertsStore = () => ({
   /** Locks and returns the follower's position; undefined while another replica has it. */
   lockFollower: async (tx: Tx): Promise<{ event_id: number; turn: number } | undefined> =>
@@ -89,7 +92,7 @@ export const createAlertsStore = () => ({
   known: (tx: Tx, keys: readonly { kind: string; subject: string }[]): Promise<AlertRow[]> =>
     tx.query<AlertRow>(sql`
       select n.notice_id, n.kind, n.subject, n.title, n.severity, n.status, n.count, n.last_at, n.hashtags, n.turned_at,
-        n.dismissed_at is not null as is_dismissed, n.host_count
+        n.dismissed_at is not null as is_dismissed, n.snoozed_until is not null as is_snoozed, n.host_count
       from notices n join ${unnestOf([
         [keys.map((k) => k.kind), 'text[]'],
         [keys.map((k) => k.subject), 'text[]'],
@@ -134,10 +137,10 @@ export const createAlertsStore = () => ({
       written as (
         -- A turn of 0 keeps the alert read or unread, and open or dismissed.
         insert into notices as n (kind, subject, title, description, severity, status, entity_type, entity_id, link, hashtags,
-          created_at, last_at, turned_at, count, turn, opened_by, events, host_count)
+          created_at, last_at, turned_at, count, turn, opened_by, events, host_count, opened_at)
         select u.kind, u.subject, u.title, u.description, u.severity, u.status, u.entity_type, u.entity_id, u.link, u.tags,
           u.first_at, u.last_at, ${now}, u.count, coalesce(u.turn, 0), u.opened_by, string_to_array(u.events, ',')::bigint[],
-          u.host_count
+          u.host_count, u.first_at
         from u
         on conflict (kind, subject) do update set title = excluded.title, description = excluded.description,
           severity = case when n.dismissed_at is null and n.kind <> 'health' then least(n.severity, excluded.severity) else excluded.severity end,
@@ -146,6 +149,12 @@ export const createAlertsStore = () => ({
           opened_by = case when excluded.turn > 0 then excluded.opened_by else n.opened_by end,
           turned_at = case when excluded.turn > 0 then excluded.turned_at else n.turned_at end,
           events = (excluded.events || n.events)[1:${eventsKept}::int],
+          -- A closed alert becomes a new case.
+          opened_at = case when ${reopens} then excluded.opened_at else n.opened_at end,
+          owner_id = case when ${reopens} then null else n.owner_id end,
+          acknowledged_at = case when ${reopens} then null else n.acknowledged_at end,
+          verdict = case when ${reopens} then '' else n.verdict end, comment = case when ${reopens} then '' else n.comment end,
+          snoozed_until = case when excluded.turn > 0 then null else n.snoozed_until end,
           dismissed_at = case when excluded.turn > 0 then null else n.dismissed_at end,
           dismissed_by = case when excluded.turn > 0 then '' else n.dismissed_by end
         returning n.notice_id, n.kind, n.subject)
@@ -184,26 +193,11 @@ export const createAlertsStore = () => ({
       on conflict (notice_id, agent_id) do update set host = excluded.host where h.host <> excluded.host`)
   },
 
-  /** Dismisses an alert of a list. Returns undefined if it does not exist, false if it was dismissed already. */
-  dismiss: async (tx: Tx, list: 'risk' | 'health', id: number, now: Date, by: string) => {
-    const [row] = await tx.query<{ title: string; was_dismissed: boolean }>(sql`
-      with before as materialized (
-        select n.notice_id, n.title, n.dismissed_at is not null as was_dismissed from notices n
-        where n.notice_id = ${id}::int and (n.kind = 'health') = ${list === 'health'}::boolean for update),
-      changed as (
-        update notices n set dismissed_at = ${now}, dismissed_by = ${by} from before b
-        where n.notice_id = b.notice_id and not b.was_dismissed),
-      unpinned as (delete from notice_pins p using before b where p.notice_id = b.notice_id)
-      select b.title, b.was_dismissed from before b`)
-    return row
-  },
-
-  /** Closes the alerts of silent hosts that reported again. Returns those that were open. */
-  endSilence: (tx: Tx, agentIds: readonly string[], now: Date) =>
+  /** Returns the open alerts about these subjects. */
+  openOf: (tx: Tx, kind: AlertKind, subjects: readonly string[]) =>
     tx.query<{ notice_id: number; severity: number; hashtags: string }>(sql`
-      update notices n set dismissed_at = ${now}, dismissed_by = 'system (heard again)'
-      where n.kind = 'agentSilent' and n.subject = any(${agentIds}::text[]) and n.dismissed_at is null
-      returning n.notice_id, n.severity, n.hashtags`),
+      select n.notice_id, n.severity, n.hashtags from notices n
+      where n.kind = ${kind} and n.subject = any(${subjects}::text[]) and n.dismissed_at is null`),
 
   /** Returns whether an alert of a list exists, is dismissed and is pinned. */
   one: async (tx: Tx, list: 'risk' | 'health', id: number, accountId: string) =>
@@ -309,17 +303,18 @@ export const createAlertsStore = () => ({
   /** Lets one replica at a time watch. Returns false if another one does. */
   tryWatch: (tx: Tx): Promise<boolean> => tryLock(tx, locks.alertWatch),
 
-  /** Closes recovered health alerts, and deletes old risk alerts unless somebody pinned them. */
-  forget: async (tx: Tx, recoveredBefore: Date, before: Date | null): Promise<number> => {
-    const over = await tx.execute(sql`
-      update notices n set dismissed_at = n.last_at, dismissed_by = 'system'
-      where n.kind = 'health' and n.status = 'OK' and n.dismissed_at is null and n.last_at < ${recoveredBefore}`)
-    if (before === null) return over
-    return (
-      over +
-      (await tx.execute(sql`
-        delete from notices n where n.last_at < ${before} and (n.kind <> 'health' or n.dismissed_at is not null)
-          and not exists (select from notice_pins p where p.notice_id = n.notice_id)`))
-    )
-  },
+  /** Returns open health alerts of parts that recovered before a time. */
+  recovered: async (tx: Tx, before: Date): Promise<number[]> =>
+    (
+      await tx.query<{ notice_id: number }>(sql`
+        select n.notice_id from notices n
+        where n.kind = 'health' and n.status = 'OK' and n.dismissed_at is null and n.last_at < ${before}`)
+    ).map((row) => row.notice_id),
+
+  /** Deletes old alerts with their history, unless somebody pinned or owns them. */
+  forget: (tx: Tx, before: Date): Promise<number> =>
+    tx.execute(sql`
+      delete from notices n where n.last_at < ${before} and (n.kind <> 'health' or n.dismissed_at is not null)
+        and (n.dismissed_at is not null or n.owner_id is null)
+        and not exists (select from notice_pins p where p.notice_id = n.notice_id)`),
 })

@@ -2,8 +2,19 @@ import { type AlertKind, alertCatalogue } from '@portcullis/contract'
 import { mustExist } from '@portcullis/domain'
 import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import type { FollowedEvent } from '#features/events/server/index.ts'
-import { type Aggregated, aggregate, floodAgainMs, hostsIn, newsAgainMs, spreadAfter, tameFloods } from './aggregate.ts'
+import {
+  type Aggregated,
+  aggregate,
+  floodAgainMs,
+  floodReason,
+  hostsIn,
+  newsAgainMs,
+  spreadAfter,
+  tameFloods,
+} from './aggregate.ts'
 import { type AlertRow, type AlertWrite, createAlertsStore, type HostsRow } from './alerts.store.ts'
+import { bySystem, type Cases } from './cases.service.ts'
+import { createCasesStore, type HistoryWrite } from './cases.store.ts'
 import type { AlertsContext } from './context.ts'
 import { healthCodes, heardAgainCode, kindOfCode } from './groups.ts'
 import { type HealthNews, healthNews } from './health-alerts.ts'
@@ -36,11 +47,32 @@ const newsOf = (
 ): { news: News | null; isSpread: boolean } => {
   if (row === undefined) return { news: 'opened', isSpread: false }
   const isLate = now - row.turned_at.getTime() > floodAgainMs
-  if (row.is_dismissed || one.severity < row.severity || (one.isFlood && isLate) || isQuietFor(row, one.firstAt))
+  const isAgain = (one.isFlood && isLate) || isQuietFor(row, one.firstAt)
+  // Only a higher severity or a further host ends a snooze.
+  if (row.is_dismissed || one.severity < row.severity || (isAgain && !row.is_snoozed))
     return { news: 'reopened', isSpread: false }
   const { spreads } = alertCatalogue[one.kind]
   const isSpread = spreads === true && added > 0 && (recent === 0 || recent + added <= spreadAfter || isLate)
   return { news: isSpread ? 'reopened' : null, isSpread }
+}
+
+/** Returns the entry of the history about news of an alert. */
+const entryOf = (row: AlertRow | undefined, one: Aggregated, isSpread: boolean): Omit<HistoryWrite, 'alertId'> => {
+  const by = bySystem
+  const detail = one.isFlood ? floodReason(one.kind, one.entityType !== 'Many') : ''
+  if (row === undefined) return { by, action: 'opened', detail }
+  if (row.is_dismissed) return { by, action: 'reopened', detail: detail || 'It happened again.' }
+  if (isSpread) return { by, action: 'raised', detail: `It reached further hosts: ${hostsIn(one).name}.` }
+  return {
+    by,
+    action: 'raised',
+    detail:
+      one.severity < row.severity
+        ? 'The severity rose.'
+        : one.isFlood
+          ? detail
+          : 'It happened again after a quiet day.',
+  }
 }
 
 const tagsOf = (row: AlertRow): Set<string> => new Set(row.hashtags.split(',').filter((tag) => tag !== ''))
@@ -65,8 +97,10 @@ export const createFollower = (
   { db, clock, events, hint }: AlertsContext,
   /** Records which groups to notify, in the transaction that updates the alerts. */
   notify: (tx: Tx, news: readonly AlertNews[]) => Promise<void>,
+  cases: Cases,
 ) => {
   const store = createAlertsStore()
+  const caseStore = createCasesStore()
   const mapOf = async (tx: Tx, keys: readonly { kind: string; subject: string }[]): Promise<Map<string, AlertRow>> =>
     keys.length === 0 ? new Map() : new Map((await store.known(tx, keys)).map((row) => [keyOf(row), row]))
 
@@ -80,7 +114,7 @@ export const createFollower = (
     const ones = tameFloods(aggregated, {
       isOpen: (one) => {
         const row = known.get(keyOf(one))
-        return row !== undefined && !row.is_dismissed && !isQuietFor(row, one.firstAt)
+        return row !== undefined && !row.is_dismissed && (row.is_snoozed || !isQuietFor(row, one.firstAt))
       },
       recentHosts: (kind: AlertKind) =>
         new Set(busy.filter((row) => row.kind === kind && !row.is_flood).map((row) => row.opened_by)),
@@ -122,7 +156,10 @@ export const createFollower = (
         heard.set(agent_id, code === heardAgainCode)
     const ids = [...heard].flatMap(([id, isHeard]) => (isHeard ? [id] : []))
     if (ids.length === 0) return []
-    return (await store.endSilence(tx, ids, new Date(clock.now()))).map((row) => ({
+    const silent = await store.openOf(tx, 'agentSilent', ids)
+    const alertIds = silent.map(({ notice_id }) => notice_id)
+    await cases.end(tx, alertIds, bySystem, 'The host checks in again.')
+    return silent.map((row) => ({
       alertId: row.notice_id,
       turn,
       news: 'resolved',
@@ -150,6 +187,7 @@ export const createFollower = (
         const joining = await newHosts(tx, ones, known)
         const writes: AlertWrite[] = []
         const pending: Omit<AlertNews, 'alertId'>[] = []
+        const entries: (Omit<HistoryWrite, 'alertId'> | null)[] = []
         for (const one of ones) {
           const row = known.get(keyOf(one))
           // A dismissed alert starts again: its earlier hosts and tags do not apply now.
@@ -157,6 +195,7 @@ export const createFollower = (
           const hosts = joining.get(open?.notice_id ?? 0) ?? { ...noHosts, added: one.hosts.size }
           const { news, isSpread } = newsOf(row, one, hosts, clock.now())
           if (news !== null) turn++
+          entries.push(news === null ? null : entryOf(row, one, isSpread))
           const tags = open === undefined ? new Set<string>() : tagsOf(open)
           writes.push(riskWrite(one, tags, (open?.host_count ?? 0) + hosts.added, news === null ? null : turn))
           pending.push({
@@ -172,6 +211,9 @@ export const createFollower = (
         }
         for (const { write, news, severity, comesUp } of health) {
           if (comesUp) turn++
+          entries.push(
+            comesUp ? { by: bySystem, action: news === 'opened' ? 'opened' : 'reopened', detail: write.title } : null,
+          )
           writes.push({ ...write, turn: comesUp ? turn : null })
           pending.push({ turn, news, before: null, id: write.subject, list: 'health', severity, tags: new Set() })
         }
@@ -186,6 +228,13 @@ export const createFollower = (
             const alertId = mustExist(ids[i], 'the id of an alert')
             return [...hosts].map(([agentId, host]) => ({ alertId, agentId, host }))
           }),
+          new Date(clock.now()),
+        )
+        await caseStore.note(
+          tx,
+          entries.flatMap((entry, i) =>
+            entry === null ? [] : [{ ...entry, alertId: mustExist(ids[i], 'the id of an alert') }],
+          ),
           new Date(clock.now()),
         )
         const over = await endSilence(tx, some, turn)

@@ -1,4 +1,8 @@
 import {
+  alertTimes,
+  assignAlerts,
+  closeAlerts,
+  commentAlerts,
   countNotices,
   dismissHealthNotice,
   dismissRiskNotice,
@@ -11,6 +15,8 @@ import {
   pinRiskNotice,
   readHealthNotices,
   readRiskNotices,
+  reopenAlerts,
+  snoozeAlerts,
   testNotificationChannel,
   updateNotificationGroup,
 } from '@portcullis/contract'
@@ -18,6 +24,8 @@ import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import type { SealedColumn } from '@portcullis/platform/server/sealed-column.ts'
 import { createAlertsRead } from './alerts.read.ts'
 import { createInbox } from './alerts.service.ts'
+import { createCasesRead } from './cases.read.ts'
+import { createCases } from './cases.service.ts'
 import { createChannelTest } from './channel-test.ts'
 import type { AlertsContext } from './context.ts'
 import { createDispatch } from './dispatch.ts'
@@ -37,15 +45,17 @@ export const alertsFeature = (app: HttpApp, context: AlertsContext) => {
   const groups = createGroups(context)
   context.deliveries.forGroups(groups)
   const dispatch = createDispatch(context, groups, read)
-  const follower = createFollower(context, dispatch.note)
-  const inbox = createInbox(context, read)
+  const casesRead = createCasesRead(context.db)
+  const cases = createCases(context, casesRead)
+  const follower = createFollower(context, dispatch.note, cases)
+  const inbox = createInbox(context, read, cases, casesRead)
   context.policy.onAccepted(inbox.closeAccepted)
   context.agents.onUnlinked(inbox.closeDuplicates)
   const watchers = createWatchers(context)
   const channelTest = createChannelTest(context, groups)
 
   context.metrics.read('portcullis_notices_behind', 'gauge', 'Events not yet processed for alerts.', inbox.behind)
-  context.metrics.read('portcullis_notices', 'gauge', 'Alerts that are not dismissed.', async () => {
+  context.metrics.read('portcullis_notices', 'gauge', 'Alerts that are neither closed nor snoozed.', async () => {
     const { riskNotifications, systemHealth } = await read.counts(null)
     return [
       { labels: { kind: 'risk' }, value: riskNotifications },
@@ -62,15 +72,22 @@ export const alertsFeature = (app: HttpApp, context: AlertsContext) => {
   app.register(readRiskNotices, ({ actor }) => inbox.markRead(actor, 'risk'))
   app.register(readHealthNotices, ({ actor }) => inbox.markRead(actor, 'health'))
   app.register(getNotice, ({ params }) => inbox.details(params.id))
+  app.register(assignAlerts, ({ actor, body }) => cases.assign(actor, body))
+  app.register(snoozeAlerts, ({ actor, body }) => cases.snooze(actor, body))
+  app.register(closeAlerts, ({ actor, body }) => cases.close(actor, body))
+  app.register(reopenAlerts, ({ actor, body }) => cases.reopen(actor, body.ids))
+  app.register(commentAlerts, ({ actor, body }) => cases.comment(actor, body))
+  app.register(alertTimes, () => cases.times())
   app.register(listWaitingNotices, () => dispatch.waiting())
   app.register(listNotificationGroups, () => groups.list())
   app.register(updateNotificationGroup, ({ actor, body }) => groups.update(actor, body))
   app.register(testNotificationChannel, ({ actor, body }) => channelTest(actor, body))
 
   return {
-    /** Aggregates the new events and enqueues the messages that are due. */
+    /** Aggregates the new events, ends snoozes, and enqueues the messages that are due. */
     run: async (): Promise<void> => {
       await follower.run()
+      await cases.wake()
       await dispatch.run()
     },
     watch: watchers,

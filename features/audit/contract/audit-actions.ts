@@ -288,7 +288,12 @@ export const auditActions = {
     'output.skipped': ['Events skipped', '{who} skipped events of a paused output'],
   }),
   ...actions('outputs', 'alert', {
-    'notice.dismissed': ['Alert dismissed', '{who} dismissed the alert {what}'],
+    'notice.assigned': ['Alert assigned', '{who} changed the owner of {what}'],
+    'notice.closed': ['Alert closed', '{who} closed {what} with a verdict'],
+    'notice.commented': ['Alert commented', '{who} commented {what}'],
+    'notice.dismissed': ['Alert closed without a verdict', '{who} closed {what} without a verdict'],
+    'notice.reopened': ['Alert opened again', '{who} opened {what} again'],
+    'notice.snoozed': ['Alert snoozed', '{who} changed the snooze of {what}'],
   }),
   ...actions('reports', 'report', {
     'report.cancelled': ['Report cancelled', 'The report {what} was cancelled'],

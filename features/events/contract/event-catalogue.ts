@@ -5,6 +5,12 @@
 import { base, event, type OcsfActivity } from './event-definition.ts'
 
 const finding: OcsfActivity = { class: 2004, activity: 1, activityName: 'Create', status: [1, 'New'] }
+const handling = (activity: number, activityName: string, ...status: [number, string]): OcsfActivity => ({
+  class: 2004,
+  activity,
+  activityName,
+  status,
+})
 const inventory: OcsfActivity = { class: 5001, activity: 2, activityName: 'Collect' }
 const failure: OcsfActivity = { class: 6008, activity: 1, activityName: 'General Error' }
 const peripheral = (activity: number, activityName: string) => ({ class: 1010, activity, activityName }) as const
@@ -73,7 +79,7 @@ export const eventCatalogue = {
   vulnerable: event('0x110012', 4, 'Vulnerable USB peripheral detected', finding, {
     meaning: 'A device with a published vulnerability is attached.',
     cause: 'An advisory names the model of the device. The alert and the page of the device list the advisories.',
-    cure: 'Install the firmware update of the vendor, or replace the device. If you accept the risk, dismiss the alert.',
+    cure: 'Install the firmware update of the vendor, or replace the device. If you accept the risk, close the alert as benign.',
     guide: 'operator.md#findings',
     alert: {
       title: 'Vulnerable device',
@@ -383,6 +389,32 @@ export const eventCatalogue = {
       page: '/settings/tokens',
       steps: ['list'],
     },
+  }),
+  alertAssigned: event('0x130030', 5, 'Alert assigned', handling(2, 'Update', 2, 'In Progress'), {
+    meaning:
+      'A person assigned an alert to an account, or removed its owner. The event names the alert and both people.',
+    cause: 'Somebody takes care of the alert.',
+    guide: 'alerts.md#cases',
+  }),
+  alertCommented: event('0x130031', 5, 'Alert commented', handling(2, 'Update', 2, 'In Progress'), {
+    meaning: 'A person commented an alert. The event has the comment.',
+    cause: 'Somebody takes care of the alert.',
+    guide: 'alerts.md#cases',
+  }),
+  alertSnoozed: event('0x130032', 5, 'Alert snoozed', handling(2, 'Update', 3, 'Suppressed'), {
+    meaning: 'A person hid an alert until a time, or ended the snooze early. The event names the time.',
+    cause: 'The alert can wait.',
+    guide: 'alerts.md#cases',
+  }),
+  alertClosed: event('0x130033', 5, 'Alert closed', handling(3, 'Close', 4, 'Resolved'), {
+    meaning: 'An alert was closed. The event has the verdict and the comment, or the reason for which it ended.',
+    cause: 'A person closed the alert, or its condition ended.',
+    guide: 'alerts.md#cases',
+  }),
+  alertReopened: event('0x130034', 5, 'Alert opened again', handling(2, 'Update', 1, 'New'), {
+    meaning: 'A person opened a closed alert again.',
+    cause: 'The alert was closed by mistake, or there is new information.',
+    guide: 'alerts.md#cases',
   }),
   accountSuspended: event('0x130021', 3, 'Account suspended', base, {
     meaning: 'An Administrator suspended an account: its sessions, API tokens and approvals stop for 24 hours.',

@@ -18,7 +18,8 @@ export const AlertGrid = (props: AlertGridProps) => {
   const gridId = useId()
   const grid = useAlertGrid(props)
   const { decide, dialog } = useAlertDecision()
-  const { open, scroller, virtual, rows, lines, current, cursor, setCursor, setPointerInside, actions, show } = grid
+  const { open, scroller, virtual, rows, lines, current, cursor, setCursor, setPointerInside, actions, cases, show } =
+    grid
   if (rows.rows === undefined)
     return rows.failure === null ? (
       <div className={classes.skeleton} aria-busy="true" />
@@ -72,7 +73,7 @@ export const AlertGrid = (props: AlertGridProps) => {
                   toggle={() => selection?.toggle(line, index)}
                   pin={() => actions.pin(line)}
                   decide={decide}
-                  dismiss={canDismiss ? () => actions.dismiss([line]) : null}
+                  close={canDismiss ? () => cases.close([line]) : null}
                 />
               )
             })}
@@ -90,16 +91,15 @@ export const AlertGrid = (props: AlertGridProps) => {
       {open === null ? null : (
         <AlertDrawer
           id={Number(open)}
-          list={list}
           line={lines.find(({ id }) => String(id) === open) ?? null}
-          canDismiss={canDismiss}
+          cases={canDismiss ? cases : null}
           pin={actions.pin}
           decide={decide}
-          dismiss={(line) => actions.dismiss([line])}
           close={() => view.set({ open: null })}
         />
       )}
       {dialog}
+      {cases.dialog}
     </div>
   )
 }

@@ -1,6 +1,7 @@
 // biome-ignore-all lint/a11y/useSemanticElements: virtual rows cannot be a table element
 import { ActionIcon } from '@mantine/core'
-import { readableEvent } from '@portcullis/contract'
+import { readableEvent, verdictLabels } from '@portcullis/contract'
+import { messages } from '@portcullis/platform/console/lib/messages.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
@@ -13,6 +14,8 @@ import { AlertSteps } from './AlertSteps.tsx'
 import classes from './inbox.module.css'
 import type { Decision } from './steps.ts'
 import { strings } from './strings.ts'
+
+const verdictTexts = messages(verdictLabels)
 
 export interface AlertRowProps {
   line: Line
@@ -31,8 +34,8 @@ export interface AlertRowProps {
   toggle: () => void
   pin: () => void
   decide: (line: Line, effect: Decision) => void
-  /** Null if the user may not dismiss. */
-  dismiss: (() => void) | null
+  /** Asks how to close it. Null if the user may not. */
+  close: (() => void) | null
 }
 
 /** The title, which links to the alert, and the model with the hosts. */
@@ -69,12 +72,22 @@ const Words = ({ line, href, open }: AlertRowProps) => {
   )
 }
 
-/** The buttons at the end of the row. */
-const Tools = ({ line, pin, dismiss }: AlertRowProps) => (
+/** Who handles the alert, and the state that hides it from the inbox. */
+const Handling = ({ line: { state, owner, snoozedUntil, verdict } }: Pick<AlertRowProps, 'line'>) => (
   <>
-    {line.isDismissed ? (
-      <span className={classes.first}>{strings.dismissedState}</span>
-    ) : (
+    {owner === '' ? null : <DeviceText value={owner} />}
+    {state === 'closed' ? (
+      <span className={classes.first}>{verdict === '' ? strings.closedPlain : verdictTexts[verdict]}</span>
+    ) : state === 'snoozed' ? (
+      <span className={classes.first}>{strings.snoozedFor({ time: <Time value={snoozedUntil} form="until" /> })}</span>
+    ) : null}
+  </>
+)
+
+/** The buttons at the end of the row. */
+const Tools = ({ line, pin, close }: AlertRowProps) =>
+  line.state === 'closed' ? null : (
+    <>
       <ActionIcon
         variant="subtle"
         color={line.isPinned ? undefined : 'gray'}
@@ -87,22 +100,21 @@ const Tools = ({ line, pin, dismiss }: AlertRowProps) => (
       >
         <Icon name="pin" />
       </ActionIcon>
-    )}
-    {dismiss === null || line.isDismissed ? null : (
-      <ActionIcon
-        variant="subtle"
-        color="gray"
-        data-quiet
-        tabIndex={-1}
-        aria-label={strings.dismiss}
-        title={strings.dismissKeyHelp}
-        onClick={dismiss}
-      >
-        <Icon name="check" />
-      </ActionIcon>
-    )}
-  </>
-)
+      {close === null ? null : (
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          data-quiet
+          tabIndex={-1}
+          aria-label={strings.askClose}
+          title={strings.askClose}
+          onClick={close}
+        >
+          <Icon name="check" />
+        </ActionIcon>
+      )}
+    </>
+  )
 
 /** One alert; read ones are less prominent. */
 export const AlertRow = (props: AlertRowProps) => {
@@ -147,6 +159,9 @@ export const AlertRow = (props: AlertRowProps) => {
       </div>
       <div role="gridcell" tabIndex={-1} className={classes.steps}>
         <AlertSteps line={line} most={2} tabIndex={-1} decide={props.decide} />
+      </div>
+      <div role="gridcell" tabIndex={-1} className={classes.owner}>
+        <Handling line={line} />
       </div>
       <div role="gridcell" tabIndex={-1} className={classes.times}>
         {line.count > 1 ? (

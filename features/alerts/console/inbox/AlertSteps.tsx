@@ -15,7 +15,7 @@ export interface AlertStepsProps {
 /** Buttons for the next steps of an alert. A decision opens the same dialog as everywhere, with a preview. */
 export const AlertSteps = ({ line, most, tabIndex, decide }: AlertStepsProps) => {
   const { session } = useServices()
-  if (line.isDismissed) return null
+  if (line.state === 'closed') return null
   return stepsOf(line, session.may('fleet:write'))
     .slice(0, most)
     .map((step: Step) =>

@@ -32,7 +32,7 @@ export const AlertsPage = () => {
   const counts = useAlertCounts().data
   const list: InboxList = view.state.tab === 'health' ? 'health' : 'risk'
   const here = tabs.find((tab) => tab.list === list) ?? tabs[0]
-  const { readAll } = useAlertActions(list, () => undefined)
+  const { readAll } = useAlertActions(list)
   return (
     <Page gap={10}>
       <PageHead>

@@ -13,14 +13,13 @@ import { useAlertActions } from './alert-actions.ts'
 import { strings } from './strings.ts'
 
 const shown = 5
-const nothing = () => undefined
 
 /** The most severe alerts of both lists, with a link to all. */
 export const BellPanel = ({ close }: { close: () => void }) => {
   const { api } = useServices()
   const counts = useAlertCounts().data
-  const risk = useAlertActions('risk', nothing)
-  const health = useAlertActions('health', nothing)
+  const risk = useAlertActions('risk')
+  const health = useAlertActions('health')
   const foremost = useQuery({
     queryKey: [alertsKey, 'foremost'],
     queryFn: async ({ signal }) => {
@@ -46,7 +45,7 @@ export const BellPanel = ({ close }: { close: () => void }) => {
       small
       aria-label={strings.foremost}
       onKeyDown={(event) => {
-        // A letter typed here must not reach the list behind, which would dismiss or pin.
+        // A letter typed here must not reach the list behind, which would open or pin.
         if (event.key.length === 1 && !event.ctrlKey && !event.metaKey) event.stopPropagation()
       }}
     >

@@ -12,9 +12,10 @@ import { useCallback, useMemo } from 'react'
 import { type Line, lineOfRisk } from '../shared/line.ts'
 import { useAlertCounts } from '../shared/useAlerts.ts'
 import { AlertGrid } from './AlertGrid.tsx'
-import { useAlertActions } from './alert-actions.ts'
 import { alertsTable, riskOrderOf, riskOrders, riskQueryOf } from './alerts.view.ts'
+import { AssignMenu, SnoozeMenu } from './CaseActions.tsx'
 import { strings } from './strings.ts'
+import { useCases } from './useCases.tsx'
 
 const Nothing = () => (
   <EmptyState icon="bell" title={strings.emptyTitle}>
@@ -63,7 +64,7 @@ export const RiskInbox = ({ view }: { view: View }) => {
   const canDismiss = session.may('notices:dismiss')
   // The list does not return how many alerts match its filters. The number is known only without filters.
   const selection = useSelection(source, { filtered: isFiltered ? null : (counts.data?.riskNotifications ?? null) })
-  const { dismiss } = useAlertActions('risk', () => undefined)
+  const cases = useCases(() => undefined)
   return (
     <Stack grow gap={10}>
       <FilterBar view={view} filters={alertsTable.filters} searchPlaceholder={strings.searchPlaceholder}>
@@ -88,11 +89,14 @@ export const RiskInbox = ({ view }: { view: View }) => {
       />
       {canDismiss ? (
         <SelectionBar selection={selection} filtered={counts.data?.riskNotifications ?? null}>
-          <Button size="compact-sm" variant="default" onClick={() => dismiss(selection.rows(), selection.clear)}>
-            {strings.dismissMenu}
+          <AssignMenu cases={selection.rows()} actions={cases} />
+          <SnoozeMenu cases={selection.rows()} actions={cases} done={selection.clear} />
+          <Button size="compact-sm" variant="default" onClick={() => cases.close(selection.rows(), selection.clear)}>
+            {strings.askClose}
           </Button>
         </SelectionBar>
       ) : null}
+      {cases.dialog}
     </Stack>
   )
 }

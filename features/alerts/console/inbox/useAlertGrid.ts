@@ -8,6 +8,7 @@ import type { InboxList, Line } from '../shared/line.ts'
 import { useAlertActions } from './alert-actions.ts'
 import { strings } from './strings.ts'
 import { useAlertRows } from './useAlertRows.ts'
+import { useCases } from './useCases.tsx'
 
 export interface AlertGridProps {
   list: InboxList
@@ -51,8 +52,8 @@ interface GridMoves {
   open: () => void
   pin: () => void
   leave: () => void
-  /** Null if the user may not dismiss. */
-  change: { dismiss: () => void; select: () => void } | null
+  /** Null if the user may not close alerts. */
+  change: { close: () => void; select: () => void } | null
 }
 
 const useAlertKeys = ({ step, toFirst, toLast, open, pin, leave, change }: GridMoves): void =>
@@ -68,7 +69,8 @@ const useAlertKeys = ({ step, toFirst, toLast, open, pin, leave, change }: GridM
     ...(change === null
       ? []
       : [
-          { keys: 'd', description: strings.dismissSelected, run: change.dismiss },
+          // It opens a dialog: no key changes anything for others.
+          { keys: 'c', description: strings.closeAlertKey, run: change.close },
           { keys: 'x', description: strings.selectByKey, run: change.select },
         ]),
     { keys: 'Escape', description: strings.closeOrClear, run: leave },
@@ -85,7 +87,8 @@ export const useAlertGrid = ({ list, view, name, read, canDismiss, selection }: 
   const { scroller, virtual } = useScroll(lines)
   const at = lines.findIndex(({ id }) => id === cursor)
   const current = lines[at]
-  const actions = useAlertActions(list, (ids) => {
+  const actions = useAlertActions(list)
+  const cases = useCases((ids) => {
     rows.drop(ids)
     // The cursor moves to the next alert.
     if (cursor !== null && ids.has(cursor)) setCursor((lines[at + 1] ?? lines[at - 1])?.id ?? null)
@@ -118,7 +121,7 @@ export const useAlertGrid = ({ list, view, name, read, canDismiss, selection }: 
     open: () => current !== undefined && show(current.id),
     pin: () => {
       const line = target()
-      if (line !== undefined && !line.isDismissed) actions.pin(line)
+      if (line !== undefined && line.state !== 'closed') actions.pin(line)
     },
     leave: () => {
       if (open !== null) view.set({ open: null })
@@ -127,14 +130,14 @@ export const useAlertGrid = ({ list, view, name, read, canDismiss, selection }: 
     },
     change: canDismiss
       ? {
-          dismiss: () => {
+          close: () => {
             const line = target()
-            if ((selection?.size ?? 0) > 0) actions.dismiss(selection?.rows() ?? [], selection?.clear)
-            else if (line !== undefined) actions.dismiss([line])
+            if ((selection?.size ?? 0) > 0) cases.close(selection?.rows() ?? [], selection?.clear)
+            else if (line !== undefined) cases.close([line])
           },
           select: () => current !== undefined && selection?.toggle(current, at),
         }
       : null,
   })
-  return { open, scroller, virtual, rows, lines, current, cursor, setCursor, setPointerInside, actions, show }
+  return { open, scroller, virtual, rows, lines, current, cursor, setCursor, setPointerInside, actions, cases, show }
 }

@@ -64,7 +64,7 @@ export const useAlertRows = ({ key, read, calm }: RowsRead) => {
     showMore: useCallback(() => setMore({ key, size: size + step }), [key, size]),
     failure: newest.error,
     retry: () => void newest.refetch(),
-    /** Removes rows that the user has just dismissed, without waiting for the server. */
+    /** Removes rows that the user has just closed or snoozed, without waiting for the server. */
     drop: (ids: ReadonlySet<number>) => {
       const without = <T extends { lines: Line[] } | null | undefined>(old: T): T =>
         old ? { ...old, lines: old.lines.filter(({ id }) => !ids.has(id)) } : old

@@ -1,9 +1,12 @@
 import {
+  type AlertState,
   alertCatalogue,
   alertCause,
   type HealthNotice,
   type HealthStatus,
   type RiskNotification,
+  type Verdict,
+  verdictSeverity,
 } from '@portcullis/contract'
 import type { Severity } from '@portcullis/platform/console/ui/theme/tokens.ts'
 import { eventSeverity } from '#features/devices/console/shared/findings.ts'
@@ -28,7 +31,12 @@ export interface Line {
   lastAt: string
   isRead: boolean
   isPinned: boolean
-  isDismissed: boolean
+  state: AlertState
+  owner: string
+  snoozedUntil: string
+  verdict: Verdict | ''
+  /** Whether it can only be closed with a verdict. */
+  needsVerdict: boolean
   /** The model that the alert is about; null: it is about no single model. */
   model: { vid: string; pid: string } | null
   /** Up to three hosts, newest first. */
@@ -54,6 +62,13 @@ const modelOf = ({ entityType, entityId }: RiskNotification): Line['model'] => {
   return entityType === 'Model' && vid !== undefined && pid !== undefined ? { vid, pid } : null
 }
 
+const caseOf = ({ state, owner, snoozedUntil, verdict }: RiskNotification | HealthNotice) => ({
+  state,
+  owner,
+  snoozedUntil,
+  verdict,
+})
+
 export const lineOfRisk = (alert: RiskNotification): Line => ({
   id: alert.id,
   kind: alert.kind,
@@ -67,7 +82,8 @@ export const lineOfRisk = (alert: RiskNotification): Line => ({
   lastAt: alert.lastTime,
   isRead: alert.isRead,
   isPinned: alert.isPinned,
-  isDismissed: alert.isDismissed,
+  ...caseOf(alert),
+  needsVerdict: alert.severity <= verdictSeverity,
   model: modelOf(alert),
   hosts: alert.hosts,
   hostsCount: alert.hostsCount,
@@ -87,7 +103,8 @@ export const lineOfHealth = (alert: HealthNotice): Line => ({
   lastAt: alert.lastTime,
   isRead: alert.isRead,
   isPinned: alert.isPinned,
-  isDismissed: false,
+  ...caseOf(alert),
+  needsVerdict: false,
   model: null,
   hosts: [],
   hostsCount: 0,
@@ -96,6 +113,9 @@ export const lineOfHealth = (alert: HealthNotice): Line => ({
 
 /** Returns `10,000×` for a count above one, and an empty string for one. */
 export const timesText = (count: number): string => (count > 1 ? `${count.toLocaleString('en')}×` : '')
+
+/** Returns the address of an alert's page. */
+export const alertAddress = (id: number): string => `/alerts/${id}`
 
 /** Returns the address of the list of hosts of an alert. */
 export const alertHostsAddress = ({ id }: Pick<Line, 'id'>): string => `/agents?Alert=${id}`

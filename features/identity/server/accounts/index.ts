@@ -35,6 +35,7 @@ export const accountsSealed: readonly SealedColumn[] = [
   { table: 'account_totp', key: 't.account_id::text', column: 'sealed', context: totpContext },
 ]
 
+export { nameKey } from './accounts.rules.ts'
 export type { DirectoryPort } from './directory-port.ts'
 export type { NotAdmitted } from './external.service.ts'
 export type { ExternalPerson, ExternalVerdict } from './external.ts'

@@ -1,0 +1,105 @@
+import { Button, Menu } from '@mantine/core'
+import { getAllUsers } from '@portcullis/contract'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { localTime } from '@portcullis/platform/console/lib/time.ts'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
+import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
+import { Quiet } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { useNow } from '@portcullis/platform/console/ui/useNow.ts'
+import { useState } from 'react'
+import type { Case } from './case.ts'
+import { snoozeTimes } from './snooze-times.ts'
+import { strings } from './strings.ts'
+import type { CaseActionsState } from './useCases.tsx'
+
+interface MenuProps {
+  cases: readonly Case[]
+  actions: CaseActionsState
+  /** Called after the alerts left the list. */
+  done?: () => void
+}
+
+/** Lists the enabled accounts, read when the menu opens. */
+const Accounts = ({ me, choose }: { me: string; choose: (owner: string) => void }) => {
+  const { data } = useRead(['accounts'], getAllUsers)
+  return (data ?? [])
+    .filter(({ userName, isEnabled }) => isEnabled && userName !== me)
+    .map(({ userName }) => (
+      <Menu.Item key={userName} onClick={() => choose(userName)}>
+        <DeviceText value={userName} />
+      </Menu.Item>
+    ))
+}
+
+/** Sets the owner of alerts. */
+export const AssignMenu = ({ cases, actions }: MenuProps) => {
+  const { session } = useServices()
+  const [isOpen, setIsOpen] = useState(false)
+  const hasOwner = cases.some(({ owner }) => owner !== '')
+  return (
+    <Menu opened={isOpen} onChange={setIsOpen} position="bottom-end">
+      <Menu.Target>
+        <Button size="compact-sm" variant="default">
+          {strings.assign}
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown style={{ maxHeight: 320, overflowY: 'auto' }}>
+        {actions.me === '' ? null : (
+          <Menu.Item onClick={() => actions.assign(cases, actions.me)}>{strings.assignToMe}</Menu.Item>
+        )}
+        {hasOwner ? <Menu.Item onClick={() => actions.assign(cases, null)}>{strings.assignNobody}</Menu.Item> : null}
+        {isOpen && session.may('accounts:read') ? (
+          <Accounts me={actions.me} choose={(owner) => actions.assign(cases, owner)} />
+        ) : null}
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
+
+/** Hides alerts until one of a few times. */
+export const SnoozeMenu = ({ cases, actions, done }: MenuProps) => {
+  const now = useNow()
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <Button size="compact-sm" variant="default">
+          {strings.snooze}
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {cases.some(({ state }) => state === 'snoozed') ? (
+          <Menu.Item onClick={() => actions.snooze(cases, null, done)}>{strings.endSnooze}</Menu.Item>
+        ) : null}
+        {snoozeTimes(new Date(now)).map(({ label, at }) => (
+          <Menu.Item
+            key={label}
+            rightSection={<Quiet tiny>{localTime(at.getTime())}</Quiet>}
+            onClick={() => actions.snooze(cases, at, done)}
+          >
+            {label}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
+
+/** The actions that handle one alert for everybody. */
+export const CaseActions = ({ one, actions }: { one: Case; actions: CaseActionsState }) => {
+  const cases = [one]
+  if (one.state === 'closed')
+    return (
+      <Button size="compact-sm" variant="default" onClick={() => actions.reopen(cases)}>
+        {strings.reopen}
+      </Button>
+    )
+  return (
+    <>
+      <AssignMenu cases={cases} actions={actions} />
+      <SnoozeMenu cases={cases} actions={actions} />
+      <Button size="compact-sm" onClick={() => actions.close(cases)}>
+        {strings.askClose}
+      </Button>
+    </>
+  )
+}

@@ -1,0 +1,96 @@
+import { Modal, Radio, Textarea } from '@mantine/core'
+import { type Verdict, verdictHelp, verdictLabels, verdicts } from '@portcullis/contract'
+import { messages } from '@portcullis/platform/console/lib/messages.ts'
+import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
+import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
+import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
+import { Note, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { useState } from 'react'
+import type { Case, Closing } from './case.ts'
+import { strings } from './strings.ts'
+
+const labels = messages(verdictLabels)
+const help = messages(verdictHelp)
+const titlesShown = 5
+
+interface CloseDialogProps {
+  /** Null: the dialog is closed. */
+  cases: readonly Case[] | null
+  close: (closing: Closing) => Promise<void>
+  cancel: () => void
+}
+
+const Body = ({ cases, close, cancel }: CloseDialogProps & { cases: readonly Case[] }) => {
+  const [verdict, setVerdict] = useState<Verdict | ''>('')
+  const [comment, setComment] = useState('')
+  const { busy, failure, run } = useChange()
+  const needsVerdict = cases.some((one) => one.needsVerdict)
+  const more = cases.length - titlesShown
+  return (
+    <Stack
+      as="form"
+      onSubmit={(event) => {
+        event.preventDefault()
+        void run(() => close({ verdict, comment: comment.trim() }))
+      }}
+    >
+      <Text as="ul" small breaks>
+        {cases.slice(0, titlesShown).map(({ id, title }) => (
+          <li key={id}>
+            <DeviceText value={title} />
+          </li>
+        ))}
+        {more > 0 ? <li>{strings.andMore({ count: more, link: (text) => text })}</li> : null}
+      </Text>
+      <Radio.Group
+        label={strings.verdict}
+        description={needsVerdict ? strings.verdictRequired : strings.verdictOptional}
+        required={needsVerdict}
+        value={verdict}
+        onChange={(value) => setVerdict(value as Verdict)}
+      >
+        <Stack gap={6} pad="8px 0 0">
+          {verdicts.map((one, index) => (
+            <Radio
+              key={one}
+              value={one}
+              label={labels[one]}
+              description={help[one]}
+              data-autofocus={index === 0 || undefined}
+            />
+          ))}
+        </Stack>
+      </Radio.Group>
+      <Textarea
+        label={strings.comment}
+        maxLength={4_000}
+        autosize
+        minRows={2}
+        maxRows={8}
+        value={comment}
+        onChange={(event) => setComment(event.currentTarget.value)}
+      />
+      <Note>{strings.closeEffect}</Note>
+      <ErrorState failure={failure} inline />
+      <DialogActions
+        action={strings.closeCount({ count: cases.length })}
+        busy={busy}
+        isReady={verdict !== '' || !needsVerdict}
+        close={cancel}
+        startsAt="form"
+      />
+    </Stack>
+  )
+}
+
+/** Asks for the verdict and a comment, and closes alerts for everybody. */
+export const CloseDialog = (props: CloseDialogProps) => (
+  <Modal
+    opened={props.cases !== null}
+    onClose={props.cancel}
+    title={strings.closeTitle({ count: props.cases?.length ?? 1 })}
+  >
+    {props.cases === null ? null : <Body {...props} cases={props.cases} />}
+  </Modal>
+)

@@ -1,0 +1,308 @@
+import {
+  type AlertAction,
+  type assignAlerts,
+  type BodyOf,
+  type closeAlerts,
+  type commentAlerts,
+  type snoozeAlerts,
+  snoozeDaysMost,
+  type Verdict,
+  verdictLabels,
+  verdictSeverity,
+} from '@portcullis/contract'
+import { cleanText } from '@portcullis/domain'
+import { AppError, invalid } from '@portcullis/platform/server/app-error.ts'
+import type { Tx } from '@portcullis/platform/server/db/db.ts'
+import type { Actor } from '@portcullis/platform/server/http/actor.ts'
+import { requireTime } from '@portcullis/platform/server/time.ts'
+import type { AuditEntry } from '#features/audit/server/index.ts'
+import type { NewEvent, OtherEventKind } from '#features/events/server/index.ts'
+import { nameKey } from '#features/identity/server/accounts/index.ts'
+import { createAlertsStore } from './alerts.store.ts'
+import type { CasesRead } from './cases.read.ts'
+import { type CaseRow, createCasesStore } from './cases.store.ts'
+import type { AlertsContext } from './context.ts'
+
+const dayMs = 86_400_000
+
+/** Name of the server in the history. */
+export const bySystem = 'system'
+
+const unknown = (ids: readonly number[]): AppError =>
+  new AppError('not_found', {
+    detail:
+      ids.length === 1 ? `Alert ${ids[0]} does not exist.` : `Alerts ${ids.slice(0, 20).join(', ')} do not exist.`,
+  })
+
+/** Refuses a call that one closed alert would make incomplete. */
+const requireOpen = (rows: readonly CaseRow[], verb: string): void => {
+  const closed = rows.filter(({ is_closed }) => is_closed).map(({ notice_id }) => notice_id)
+  if (closed.length > 0)
+    throw new AppError('conflict', {
+      detail: `${closed.length === 1 ? `Alert ${closed[0]} is` : `Alerts ${closed.slice(0, 20).join(', ')} are`} closed and cannot be ${verb}. Open closed alerts again first.`,
+    })
+}
+
+/** One change of a person: what the history, the events and the audit trail say about it. */
+interface Change {
+  action: AlertAction
+  detail?: string
+  comment?: string
+  event: OtherEventKind
+  /** End of the sentence of the event, for example `closed as benign by jane`. */
+  said: string
+  audit: Pick<AuditEntry, 'action' | 'details' | 'facts' | 'reason'>
+}
+
+/** Returns the event about a change of an alert. */
+const caseEvent = (
+  { notice_id, title, severity }: Pick<CaseRow, 'notice_id' | 'title' | 'severity'>,
+  kind: OtherEventKind,
+  said: string,
+  comment = '',
+): NewEvent => ({
+  kind,
+  agentId: null,
+  entity: `Alert ${notice_id}`,
+  hashtags: '',
+  details: cleanText(`${title} (severity ${severity}): ${said}${comment === '' ? '' : `. Comment: ${comment}`}`, 2_000),
+})
+
+/** How people handle alerts: owner, snooze, closing with a verdict, comments and the history. */
+export const createCases = ({ db, clock, audit, events, hint }: AlertsContext, read: CasesRead) => {
+  const store = createCasesStore()
+  const alerts = createAlertsStore()
+
+  async function lock(tx: Tx, ids: readonly number[]): Promise<CaseRow[]> {
+    const rows = await store.lock(tx, ids)
+    const found = new Set(rows.map(({ notice_id }) => notice_id))
+    const missing = ids.filter((id) => !found.has(id))
+    if (missing.length > 0) throw unknown(missing)
+    return rows
+  }
+
+  const secondsSince = (at: Date): number => Math.max(0, Math.round((clock.now() - at.getTime()) / 1_000))
+
+  /** Records a change of alerts: history, events and audit, in this order. */
+  async function record(
+    tx: Tx,
+    actor: Actor,
+    rows: readonly CaseRow[],
+    change: Change,
+  ): Promise<{ changed: number[] }> {
+    const ids = rows.map(({ notice_id }) => notice_id)
+    if (ids.length === 0) return { changed: [] }
+    const now = new Date(clock.now())
+    // Undoing a closing is no handling.
+    if (change.action !== 'undone') await store.acknowledge(tx, ids, now)
+    await store.note(
+      tx,
+      rows.map((row) => ({
+        alertId: row.notice_id,
+        by: actor.userName,
+        action: change.action,
+        detail: change.detail ?? '',
+        comment: change.comment ?? '',
+        acknowledgedS: row.acknowledged_at === null && change.action !== 'undone' ? secondsSince(row.opened_at) : null,
+        closedS: change.action === 'closed' ? secondsSince(row.opened_at) : null,
+      })),
+      now,
+    )
+    await hint(tx, 'notices')
+    await events.append(
+      tx,
+      rows.map((row) => caseEvent(row, change.event, `${change.said} by ${actor.userName}`, change.comment)),
+    )
+    const [first] = rows as [CaseRow]
+    await audit.write(tx, actor, {
+      ...change.audit,
+      entity: (ids.length === 1 ? first.title : `${ids.length} alerts`).slice(0, 300),
+      details: `${change.audit.details ?? ''}${change.audit.details === undefined ? '' : ', '}${ids.length === 1 ? 'notice' : 'notices'} ${ids.join(', ')}`,
+      objects: rows.map(({ notice_id, title }) => ({ kind: 'alert', id: String(notice_id), name: title })),
+    })
+    return { changed: ids }
+  }
+
+  async function closeRows(tx: Tx, actor: Actor, rows: readonly CaseRow[], verdict: Verdict | '', comment: string) {
+    const open = rows.filter(({ is_closed }) => !is_closed)
+    const ids = open.map(({ notice_id }) => notice_id)
+    if (ids.length === 0) return { changed: [] }
+    await store.close(tx, ids, new Date(clock.now()), actor.userName, verdict, comment)
+    const label = verdict === '' ? '' : verdictLabels[verdict]
+    return record(tx, actor, open, {
+      action: 'closed',
+      detail: verdict,
+      comment,
+      event: 'alertClosed',
+      said: label === '' ? 'closed without a verdict' : `closed as ${label.toLowerCase()}`,
+      audit:
+        verdict === ''
+          ? { action: 'notice.dismissed' }
+          : {
+              action: 'notice.closed',
+              facts: [{ name: 'Verdict', before: '', after: label }],
+              ...(comment === '' ? {} : { reason: comment }),
+            },
+    })
+  }
+
+  return {
+    assign: (actor: Actor, { ids, owner: wanted }: BodyOf<typeof assignAlerts>) =>
+      db.transaction(async (tx) => {
+        const account = wanted === null ? null : await store.owner(tx, nameKey(wanted))
+        if (account === undefined) throw invalid('body.owner', 'must be the user name of an enabled account')
+        const ownerId = account?.account_id ?? null
+        const owner = account?.user_name ?? ''
+        const rows = await lock(tx, ids)
+        requireOpen(rows, 'assigned')
+        const changing = rows.filter((row) => row.owner_id !== ownerId)
+        await store.assign(
+          tx,
+          changing.map(({ notice_id }) => notice_id),
+          ownerId,
+        )
+        return record(tx, actor, changing, {
+          action: ownerId === null ? 'released' : 'assigned',
+          detail: owner,
+          event: 'alertAssigned',
+          said: ownerId === null ? 'owner removed' : `assigned to ${owner}`,
+          audit: {
+            action: 'notice.assigned',
+            facts: [{ name: 'Owner', before: changing.length === 1 ? (changing[0]?.owner ?? '') : '', after: owner }],
+          },
+        })
+      }),
+
+    snooze: (actor: Actor, { ids, until }: BodyOf<typeof snoozeAlerts>) =>
+      db.transaction(async (tx) => {
+        const at = until === null ? null : requireTime('body.until', until).from
+        const now = clock.now()
+        if (at !== null && (at.getTime() <= now || at.getTime() > now + snoozeDaysMost * dayMs))
+          throw invalid('body.until', `must be in the future, at most ${snoozeDaysMost} days from now`)
+        const rows = await lock(tx, ids)
+        requireOpen(rows, 'snoozed')
+        const changing = rows.filter((row) => row.snoozed_until?.getTime() !== at?.getTime())
+        await store.snooze(
+          tx,
+          changing.map(({ notice_id }) => notice_id),
+          at,
+        )
+        const text = at === null ? '' : at.toISOString()
+        return record(tx, actor, changing, {
+          action: at === null ? 'woken' : 'snoozed',
+          detail: text,
+          event: 'alertSnoozed',
+          said: at === null ? 'snooze ended' : `snoozed until ${text}`,
+          audit: {
+            action: 'notice.snoozed',
+            facts: [{ name: 'Snoozed until', before: '', after: text }],
+          },
+        })
+      }),
+
+    close: (actor: Actor, { ids, verdict, comment = '' }: BodyOf<typeof closeAlerts>) =>
+      db.transaction(async (tx) => {
+        const rows = await lock(tx, ids)
+        const severe = rows.filter(({ is_closed, severity }) => !is_closed && severity <= verdictSeverity)
+        const [first] = severe
+        if (verdict === undefined && first !== undefined)
+          throw invalid(
+            'body.verdict',
+            `is required: ${severe.length === 1 ? `alert ${first.notice_id} is` : `${severe.length} of the alerts are`} Critical or above`,
+          )
+        return closeRows(tx, actor, rows, verdict ?? '', comment.trim())
+      }),
+
+    /**
+     * Closes an alert of a list without a verdict, as the calls of the specification do. Returns false if it was closed,
+     * undefined if it does not exist.
+     */
+    dismiss: (actor: Actor, list: 'risk' | 'health', id: number): Promise<boolean | undefined> =>
+      db.transaction(async (tx) => {
+        const rows = (await store.lock(tx, [id])).filter(({ kind }) => (kind === 'health') === (list === 'health'))
+        if (rows.length === 0) return undefined
+        return (await closeRows(tx, actor, rows, '', '')).changed.length > 0
+      }),
+
+    reopen: (actor: Actor, ids: readonly number[]) =>
+      db.transaction(async (tx) => {
+        const closed = (await lock(tx, ids)).filter(({ is_closed }) => is_closed)
+        await store.reopen(
+          tx,
+          closed.map(({ notice_id }) => notice_id),
+        )
+        return record(tx, actor, closed, {
+          action: 'undone',
+          event: 'alertReopened',
+          said: 'opened again',
+          audit: { action: 'notice.reopened' },
+        })
+      }),
+
+    comment: (actor: Actor, { ids, comment }: BodyOf<typeof commentAlerts>) =>
+      db.transaction(async (tx) =>
+        record(tx, actor, await lock(tx, ids), {
+          action: 'commented',
+          comment: comment.trim(),
+          event: 'alertCommented',
+          said: 'commented',
+          audit: { action: 'notice.commented', reason: comment.trim() },
+        }),
+      ),
+
+    /**
+     * Ends alerts whose condition ended, or that a decision answers. `by`: an account, or the server. The caller audits
+     * its decision.
+     */
+    end: async (tx: Tx, ids: readonly number[], by: string, reason: string): Promise<void> => {
+      const open = (await store.lock(tx, ids)).filter(({ is_closed }) => !is_closed)
+      if (open.length === 0) return
+      const now = new Date(clock.now())
+      await store.close(
+        tx,
+        open.map(({ notice_id }) => notice_id),
+        now,
+        by,
+        '',
+        '',
+      )
+      await store.note(
+        tx,
+        open.map(({ notice_id }) => ({ alertId: notice_id, by, action: 'ended', detail: reason })),
+        now,
+      )
+      await hint(tx, 'notices')
+    },
+
+    /** Returns alerts whose snooze is over to the lists, unread. */
+    wake: async (): Promise<void> => {
+      if (!(await store.isDue(db, new Date(clock.now())))) return
+      await db.transaction(async (tx) => {
+        const at = await alerts.lockFollower(tx)
+        if (at === undefined) return
+        const now = new Date(clock.now())
+        const woken = await store.wake(tx, now, at.turn + 1)
+        if (woken.length === 0) return
+        await alerts.moveFollower(tx, at.event_id, at.turn + 1)
+        await store.note(
+          tx,
+          woken.map(({ notice_id }) => ({
+            alertId: notice_id,
+            by: bySystem,
+            action: 'woken',
+            detail: 'The snooze is over.',
+          })),
+          now,
+        )
+        await hint(tx, 'notices')
+      })
+    },
+
+    times: async () => {
+      const since = (days: number) => read.times(new Date(clock.now() - days * dayMs))
+      const [days7, days30] = await Promise.all([since(7), since(30)])
+      return { days7, days30 }
+    },
+  }
+}
+export type Cases = ReturnType<typeof createCases>

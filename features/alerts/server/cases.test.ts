@@ -1,0 +1,197 @@
+import type { AlertTimeline, RiskNotification } from '@portcullis/contract'
+import { append, deviceEvent } from '@portcullis/server/test/alerts.ts'
+import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
+import { type Person, person } from '@portcullis/server/test/people.ts'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+
+const base = '/prime/webui/systemNotification'
+let t: TestApp
+let admin: Person['api']
+let manager: Person
+beforeAll(async () => {
+  t = await startTestApp()
+  manager = await person(t, { profile: 20 })
+})
+/** Signs in again, because time passed. */
+const fresh = async () => {
+  admin = await t.admin()
+  manager = { ...manager, api: t.as(await t.signIn(manager.userName, manager.password)) }
+}
+beforeEach(fresh)
+afterAll(() => t.close())
+
+const post = async (path: string, body: unknown, api: Person['api'] = manager.api) => {
+  const answer = await api.post(`${base}/${path}`, body)
+  return { status: answer.statusCode, ...answer.json() }
+}
+const list = async (query = '', api: Person['api'] = manager.api): Promise<RiskNotification[]> =>
+  (await api.get(`${base}/riskNotifications${query}`)).json()
+const ids = async (query = '', api?: Person['api']) => (await list(query, api)).map(({ id }) => id)
+const one = async (id: number): Promise<AlertTimeline> => (await manager.api.get(`${base}/notices/${id}`)).json()
+const historyOf = async (id: number) => (await one(id)).history.map(({ action, detail }) => [action, detail])
+let models = 0x1000
+/** Raises an alert of its own model and returns its id. */
+const raise = async (kind: 'blocked' | 'attackTool' | 'vulnerable' = 'vulnerable') => {
+  models++
+  const pid = models.toString(16).toUpperCase()
+  const again = async () => {
+    await append(t, deviceEvent(kind, { pid }))
+    await t.alerts.run()
+  }
+  // One model per minute is no flood.
+  t.clock.advance(61_000)
+  await again()
+  const [alert] = await list(`?entityId=1209:${pid}`)
+  return { id: alert?.id as number, again }
+}
+/** Returns the newest event with a name. */
+const event = async (name: string) =>
+  (await admin.get(`/prime/webui/events/getevents?globalSearch=${encodeURIComponent(name)}&PageSize=1`)).json().data[0]
+const audited = async () => (await admin.get('/prime/webui/events/GetAuditsIntegration?PageSize=1')).json().data[0]
+
+describe('an alert as a case', () => {
+  it('is assigned, closed with a verdict, and opened again with its history', async () => {
+    const { id } = await raise()
+    expect((await list(`?id=${id}`))[0]).toMatchObject({ state: 'open', owner: '', verdict: '' })
+    t.clock.advance(60_000)
+    expect(await post('notices/assign', { ids: [id], owner: manager.userName })).toMatchObject({
+      status: 200,
+      changed: [id],
+    })
+    expect(await post('notices/assign', { ids: [id], owner: manager.userName })).toMatchObject({ changed: [] })
+    expect((await list('?isMine=true&state=assigned'))[0]).toMatchObject({
+      id,
+      owner: manager.userName,
+    })
+    expect(await ids('?isMine=true', admin)).toEqual([])
+    expect(await ids(`?owner=${manager.userName}`, admin)).toEqual([id])
+    expect(await audited()).toMatchObject({ action: 'notice.assigned', userName: manager.userName })
+    t.clock.advance(60_000)
+    const closing = { ids: [id], verdict: 'benign', comment: ' Known scanner ' }
+    expect(await post('notices/close', closing)).toMatchObject({ status: 200, changed: [id] })
+    expect(await post('notices/close', closing)).toMatchObject({ status: 200, changed: [] })
+    expect(await ids(`?id=${id}`)).toEqual([])
+    expect((await list('?state=closed&verdict=benign'))[0]).toMatchObject({ id, state: 'closed', isDismissed: true })
+    expect(await one(id)).toMatchObject({ verdict: 'benign', comment: 'Known scanner', dismissedBy: manager.userName })
+    expect(await audited()).toMatchObject({ action: 'notice.closed' })
+    expect(await event('Alert closed')).toMatchObject({ eventEntityID: `Alert ${id}` })
+    expect((await event('Alert closed')).details).toContain(
+      `closed as benign by ${manager.userName}. Comment: Known scanner`,
+    )
+    // A closed case has no further owner or snooze, but comments.
+    expect(await post('notices/assign', { ids: [id], owner: null })).toMatchObject({ status: 409, code: 'conflict' })
+    expect((await post('notices/comment', { ids: [id], comment: 'Later' })).changed).toEqual([id])
+    expect(await post('notices/reopen', { ids: [id] })).toMatchObject({ changed: [id] })
+    expect((await list(`?id=${id}`))[0]).toMatchObject({ state: 'assigned', verdict: '', owner: manager.userName })
+    expect(await historyOf(id)).toEqual([
+      ['undone', ''],
+      ['commented', ''],
+      ['closed', 'benign'],
+      ['assigned', manager.userName],
+      ['opened', ''],
+    ])
+  })
+
+  it('needs a verdict if it is critical, and closes all or none', async () => {
+    const [critical, other] = [await raise('attackTool'), await raise()]
+    expect((await one(critical.id)).needsVerdict).toBe(true)
+    const refused = await post('notices/close', { ids: [other.id, critical.id] })
+    expect([refused.status, refused.errors[0].field]).toEqual([400, 'body.verdict'])
+    expect(await ids(`?id=${other.id}`)).toEqual([other.id])
+    expect((await post('notices/close', { ids: [other.id] })).changed).toEqual([other.id])
+    const missing = await post('notices/close', { ids: [critical.id, 999_999], verdict: 'test' })
+    expect([missing.status, missing.detail]).toEqual([404, 'Alert 999999 does not exist.'])
+    expect((await post('notices/close', { ids: [critical.id], verdict: 'truePositive' })).changed).toEqual([
+      critical.id,
+    ])
+    // The call of the specification closes without a verdict.
+    const third = await raise('attackTool')
+    expect((await manager.api.post(`${base}/riskNotifications/dismiss`, { id: third.id })).json()).toBe(true)
+    expect((await list(`?id=${third.id}&state=closed`))[0]).toMatchObject({ verdict: '' })
+  })
+
+  it('becomes a new case when it happens again after it was closed', async () => {
+    const { id, again } = await raise()
+    await post('notices/assign', { ids: [id], owner: manager.userName })
+    await post('notices/close', { ids: [id], verdict: 'falsePositive', comment: 'x' })
+    t.clock.advance(3_600_000)
+    await fresh()
+    await again()
+    expect((await list(`?id=${id}`))[0]).toMatchObject({
+      state: 'open',
+      owner: '',
+      verdict: '',
+      count: 2,
+      isRead: false,
+    })
+    expect((await one(id)).comment).toBe('')
+    expect((await historyOf(id))[0]).toEqual(['reopened', 'It happened again.'])
+  })
+
+  it('is hidden while it is snoozed, and returns unread', async () => {
+    const { id, again } = await raise('blocked')
+    await manager.api.post(`${base}/riskNotifications/read`)
+    const before = (await manager.api.get(base)).json().total
+    const until = new Date(t.clock.now() + 3 * 86_400_000).toISOString()
+    expect((await post('notices/snooze', { ids: [id], until })).changed).toEqual([id])
+    expect(await ids(`?id=${id}`)).toEqual([])
+    expect((await list('?state=snoozed'))[0]).toMatchObject({ id, snoozedUntil: until })
+    expect((await manager.api.get(base)).json().total).toBe(before - 1)
+    // Repetitions do not end the snooze, not even after a quiet day.
+    t.clock.advance(26 * 3_600_000)
+    await fresh()
+    await again()
+    expect(await ids('?state=snoozed')).toEqual([id])
+    t.clock.advance(2 * 86_400_000)
+    await t.alerts.run()
+    await fresh()
+    expect((await list(`?id=${id}`))[0]).toMatchObject({ state: 'open', isRead: false, count: 2 })
+    expect((await historyOf(id))[0]).toEqual(['woken', 'The snooze is over.'])
+  })
+
+  it('refuses snoozes into the past or for too long, unknown owners and empty comments', async () => {
+    const { id } = await raise()
+    for (const [path, body, field] of [
+      ['snooze', { until: '2020-01-01T00:00:00Z' }, 'body.until'],
+      ['snooze', { until: new Date(t.clock.now() + 91 * 86_400_000).toISOString() }, 'body.until'],
+      ['snooze', { until: 'soon' }, 'body.until'],
+      ['assign', { owner: 'nobody' }, 'body.owner'],
+      ['comment', { comment: ' ' }, 'body.comment'],
+      ['comment', { comment: 'x'.repeat(4_001) }, 'body.comment'],
+      ['close', { verdict: 'true' }, 'body.verdict'],
+      ['close', { ids: [] }, 'body.ids'],
+      ['close', { ids: [id, id] }, 'body.ids'],
+    ] as const) {
+      const refused = await post(`notices/${path}`, { ids: [id], ...body })
+      expect([refused.status, refused.errors[0].field], `${path} ${JSON.stringify(body)}`).toEqual([400, field])
+    }
+    expect(await historyOf(id)).toEqual([['opened', '']])
+    const user = await person(t)
+    expect((await post('notices/close', { ids: [id], verdict: 'test' }, user.api)).status).toBe(403)
+  })
+})
+
+describe('the times of handling', () => {
+  it('are medians of acknowledged and closed alerts, without undone closings', async () => {
+    const other = await startTestApp()
+    try {
+      const api = await other.admin()
+      const times = async () => (await api.get(`${base}/responseTimes`)).json().days7
+      expect(await times()).toEqual({ acknowledged: 0, medianToAcknowledge: null, closed: 0, medianToClose: null })
+      for (const pid of ['0001', '0002', '0003']) await append(other, deviceEvent('vulnerable', { pid }))
+      await other.alerts.run()
+      const alerts: RiskNotification[] = (await api.get(`${base}/riskNotifications`)).json()
+      const [a, b, c] = alerts.map(({ id }) => id)
+      other.clock.advance(60_000)
+      await api.post(`${base}/notices/comment`, { ids: [a, b], comment: 'x' })
+      other.clock.advance(60_000)
+      await api.post(`${base}/notices/close`, { ids: [a] })
+      other.clock.advance(60_000)
+      await api.post(`${base}/notices/close`, { ids: [b, c] })
+      await api.post(`${base}/notices/reopen`, { ids: [c] })
+      expect(await times()).toEqual({ acknowledged: 3, medianToAcknowledge: 60, closed: 2, medianToClose: 150 })
+    } finally {
+      await other.close()
+    }
+  })
+})
