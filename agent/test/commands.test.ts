@@ -368,6 +368,7 @@ describe('after a restart', () => {
     for (const memory of [
       { agentId: 'a', counter: 2, recent: [] },
       { agentId: 'a', counter: 2, recent: [], pending: [] },
+      { agentId: 'b', counter: 2, recent: [] },
     ]) {
       const { commands, saved } = setUp({ memory })
       commands.resume()

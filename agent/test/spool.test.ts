@@ -11,30 +11,12 @@ import fs, {
 import { syncBuiltinESMExports } from 'node:module'
 import { dirname, join } from 'node:path'
 import type { DeviceChange } from '@portcullis/contract/agent-protocol.ts'
-import { plainKeyboard } from '@portcullis/domain/testing'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createSpool, type SpoolDeps } from '../src/spool.ts'
-import { temporaryDir } from './harness.ts'
+import { createSpool } from '../src/spool.ts'
+import { attached, countOf, removed, setUp, times } from './spools.ts'
 
 const removal = (at: number): DeviceChange => ({ op: 'removed', at, portPath: '1-1' })
-const times = (changes: readonly DeviceChange[]) => changes.map((change) => change.at)
-
-const setUp = (more: Partial<SpoolDeps> = {}) => {
-  const stateDir = temporaryDir()
-  const faults: string[] = []
-  /** Opens the same directory again, as after a kill. */
-  const open = () =>
-    createSpool({
-      boot: { id: '', elapsed: () => 0 },
-      stateDir,
-      onWriteError: (message) => faults.push(message),
-      onDropped: (count) => faults.push(`dropped ${count}`),
-      ...more,
-    })
-  return { path: join(stateDir, 'spool.jsonl'), faults, open }
-}
-
 describe('spool', () => {
   it('returns unacknowledged changes in order after a kill', () => {
     const { open } = setUp()
@@ -183,19 +165,6 @@ describe('the numbers of changes', () => {
   })
 })
 
-/** A device at a port; each number is another identity. */
-const attached = (at: number, portPath: string, identity = 0, bytes = 0): DeviceChange => ({
-  op: 'attached',
-  at,
-  device: {
-    ...plainKeyboard({ portPath, serial: `serial-${identity}` }),
-    ...(bytes === 0 ? {} : { descriptors: 'A'.repeat(bytes) }),
-  },
-})
-const removed = (at: number, portPath: string): DeviceChange => ({ op: 'removed', at, portPath })
-const countOf = (changes: readonly DeviceChange[]): number =>
-  changes.reduce((sum, { repeated }) => sum + 1 + (repeated?.count ?? 0), 0)
-
 describe('a host without a connection', () => {
   it('keeps all other changes while one device returns 10,000 times', () => {
     const { open, faults, path } = setUp()
@@ -221,48 +190,6 @@ describe('a host without a connection', () => {
     }
     expect(faults).toEqual([])
     expect(statSync(path).size).toBeLessThan(5_000_000)
-  })
-
-  it.each([
-    ['at one port', () => '1-2'],
-    [
-      'at all ports of a hub that the device pretends to be',
-      (n: number) => `1-2.${(n % 7) + 1}.${(Math.floor(n / 7) % 7) + 1}`,
-    ],
-  ])('keeps all other changes while a device returns with 10,000 identities %s', (_, portOf) => {
-    const { open, faults } = setUp()
-    const spool = open()
-    const others: DeviceChange[] = []
-    const flap = (n: number) => [attached(1 + n, portOf(n), n), removed(1 + n, portOf(n))]
-    for (let n = 0; n < 10_000; n += 20) {
-      spool.add(Array.from({ length: 20 }, (_, i) => flap(n + i)).flat())
-      if (n % 100 === 0) {
-        others.push(attached(1 + n, '2-1', n, 4_096))
-        spool.add(others.slice(-1))
-      }
-    }
-    const { changes } = open().pending(0)
-    expect(changes).toEqual(spool.pending(0).changes)
-    expect(changes.filter((change) => 'device' in change && change.device.portPath === '2-1')).toEqual(
-      others.map((change) => ({ ...change, beforeRestart: true })),
-    )
-    const dropped = changes.filter(({ op }) => op === 'dropped')
-    expect(dropped).toMatchObject([{ portPath: '1-2' }])
-    const kept = changes.filter((change) => 'device' in change && change.device.portPath.startsWith('1-2'))
-    // The first eight changes of each port stay.
-    for (const port of new Set([0, 1, 2, 3].map((n) => portOf(n))))
-      expect(times(kept.filter((change) => 'device' in change && change.device.portPath === port)).slice(0, 4)).toEqual(
-        Array.from({ length: 10_000 }, (_, n) => n)
-          .filter((n) => portOf(n) === port)
-          .slice(0, 4)
-          .map((n) => 1 + n),
-      )
-    // A removal is dropped before the first sight of an identity.
-    expect(changes.filter(({ op }) => op === 'removed').length).toBeLessThan(kept.length)
-    expect(times(changes)).toContain(10_000)
-    expect(countOf(changes)).toBe(20_000 + others.length)
-    expect(changes.length).toBeLessThan(2_048)
-    expect(faults).not.toEqual([])
   })
 
   it('keeps the first sight of each of 1,500 identities that return at one port', () => {

@@ -42,7 +42,8 @@ export const groups = {
   },
   spool: {
     mutate: ['agent/src/spool.ts', 'agent/src/spool-changes.ts'],
-    // Without full-disk, whose spools run in child processes where no mutant is active.
+    // Without spool-identities, which takes seconds, and full-disk, whose spools run in child processes where no mutant
+    // is active.
     tests: ['agent/test/{spool,power-loss}.test.ts'],
   },
   commands: {

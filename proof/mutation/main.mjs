@@ -1,6 +1,6 @@
 /** `npm run mutate -- GROUP…`: installs Stryker and runs it on groups of groups.mjs. */
 import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { groups } from './groups.mjs'
@@ -13,12 +13,16 @@ const usage = `Usage: npm run mutate -- [--write] [--changed] GROUP…
   --changed  tests only changed code, and what survived the last run
 
 Stryker's own reports are build/mutation/GROUP.html and .json.
-Exit code: 0 passed, 1 a group is below 90 % or has survivors without a reason, 2 wrong arguments
+Exit code: 0 passed, 1 a group is below 90 %, has survivors without a reason or was not measured, 2 wrong arguments
 `
 const here = fileURLToPath(new URL('.', import.meta.url))
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const stryker = `${here}node_modules/@stryker-mutator/core/bin/stryker.js`
 const run = (program, args, options) => spawnSync(program, args, { stdio: 'inherit', ...options }).status ?? 1
+
+/** Returns when Stryker last wrote the report of a group. */
+const reportedAt = (name) =>
+  statSync(new URL(`../../build/mutation/${name}.json`, import.meta.url), { throwIfNoEntry: false })?.mtimeMs
 
 const names = process.argv.slice(2).filter((name) => name !== '--write' && name !== '--changed')
 if (names.length === 0 || names.some((name) => !Object.hasOwn(groups, name))) {
@@ -33,10 +37,18 @@ for (const name of names) {
   const startedAt = performance.now()
   const changed = process.argv.includes('--changed') ? ['--incremental'] : []
   if (changed.length > 0) forgetSurvivors(name)
+  const before = reportedAt(name)
   const status = run(process.execPath, [stryker, 'run', 'proof/mutation/stryker.config.mjs', ...changed], {
     cwd: root,
     env: { ...process.env, MUTATION_GROUP: name },
   })
+  if (status !== 0 && reportedAt(name) === before) {
+    process.stdout.write(
+      `${name}: not measured, because the first run failed, before any code was changed. Stryker says why above.\n`,
+    )
+    process.exitCode = 1
+    continue
+  }
   const result = { ...resultOf(name), seconds: Math.round((performance.now() - startedAt) / 1000), load: loadavg()[1] }
   for (const { where, mutator } of result.survivors) process.stdout.write(`survived: ${where} ${mutator}\n`)
   process.stdout.write(
