@@ -77,5 +77,6 @@ export const agentCheckIn = operation({
     'agent_session_superseded',
     'agent_revoked',
     'agent_unknown',
+    'too_many_requests',
   ],
 })

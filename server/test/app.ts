@@ -16,6 +16,7 @@ import type { InjectOptions, LightMyRequestResponse as Response } from 'fastify'
 import { inject } from 'vitest'
 import { compose } from '../src/compose.ts'
 import { createFakeClock, dropDatabase, longPatience, templateDatabase } from './database.ts'
+import { keptContract } from './kept-contract.ts'
 
 export { createFakeClock }
 
@@ -71,6 +72,7 @@ export const startTestApp = async (options: TestAppOptions = {}) => {
   const connection = inject('postgres')
   const database = options.database ?? `t_${randomBytes(6).toString('hex')}`
   const log = createLog(options.logLevel ?? (options.logTo === undefined ? 'silent' : 'fatal'), options.logTo ?? null)
+  const assertContractKept = keptContract(log)
   const admin = createDb({
     connection,
     max: 1,
@@ -209,6 +211,7 @@ export const startTestApp = async (options: TestAppOptions = {}) => {
       if (options.database === undefined) await dropDatabase(admin, database)
       await admin.close()
       if (options.keyDir === undefined) rmSync(keyDir, { recursive: true, force: true })
+      assertContractKept()
     },
   }
 }

@@ -6,6 +6,7 @@ import { createMetrics } from '@portcullis/platform/server/metrics.ts'
 import { Secret } from '@portcullis/platform/server/secret.ts'
 import type { InjectOptions, LightMyRequestResponse as Response } from 'fastify'
 import { cloneDatabase, createFakeClock } from './database.ts'
+import { keptContract } from './kept-contract.ts'
 
 /** Returns a context with only these members, for tests of one capability. */
 export const contextOf = <T>(given: object): T => given as T
@@ -18,6 +19,7 @@ const profiles: Readonly<Record<string, UserProfile>> = { administrator: 10, man
  */
 export const startCapabilityApp = async <T>(register: (app: HttpApp, context: Context) => T | Promise<T>) => {
   const { db, log, close } = await cloneDatabase()
+  const assertContractKept = keptContract(log)
   const clock = createFakeClock()
   const metrics = createMetrics()
   const app = await createHttpApp({
@@ -75,6 +77,7 @@ export const startCapabilityApp = async <T>(register: (app: HttpApp, context: Co
     close: async () => {
       await app.fastify.close()
       await close()
+      assertContractKept()
     },
   }
 }

@@ -173,6 +173,7 @@ export const addConnections = operation({
   description:
     'Send either the fields of one connection, or only `connections`. New connections are registered: an active worker polls them at once. An existing connection is not changed: a single one gets 409, and several are returned in `existing`. If one item is invalid, nothing is added. The default password is sent only to hosts that an Administrator added or confirmed with fresh authentication. Default keys and own credentials are used for all hosts.',
   permission: 'fleet:write',
+  fresh: '`isConfirmed` is true',
   body: closed({
     ...connectionInput,
     computerName: Type.Optional(connectionInput.computerName),
@@ -182,7 +183,7 @@ export const addConnections = operation({
     added: Type.Integer({ minimum: 0 }),
     existing: Type.Array(Type.String(), { description: 'Names of connections that already existed.' }),
   }),
-  errors: ['conflict'],
+  errors: ['conflict', 'forbidden_object'],
   examples: {
     request: {
       computerName: 'build-7.example.org',
@@ -203,6 +204,7 @@ export const updateConnection = operation({
   description:
     '`computerName` identifies the connection. Absent or `null` fields keep their values. To change the name, port or pinned host key, send the secrets of the connection again, so that nobody can redirect them to another host. If a user other than an Administrator makes such a change, the host is no longer confirmed. `isOverrideDefaults: false` deletes the own credentials.',
   permission: 'fleet:write',
+  fresh: '`isConfirmed` is true',
   body: closed({
     ...connectionInput,
     newComputerName: Type.Optional(
@@ -210,7 +212,7 @@ export const updateConnection = operation({
     ),
   }),
   response: Connection,
-  errors: ['not_found', 'conflict', 'forbidden_object'],
+  errors: ['not_found', 'conflict', 'forbidden_object', 'second_person_required'],
 })
 
 export const confirmHostKeys = operation({
@@ -222,6 +224,7 @@ export const confirmHostKeys = operation({
   description:
     'The worker sends no password to a host before its host key is confirmed. Send either `hosts`, with the fingerprint of each host, or `list`, with lines from `known_hosts` or `ssh-keyscan`, from `ssh-keygen -l`, or of the form `name SHA256:...`. A list confirms only keys that hosts have presented, including keys that are trusted on first use. A host that presented another key is not changed. Hosts with a confirmed key are skipped: change the key in the connection. API tokens cannot confirm keys with this operation. Only Administrators with fresh authentication can confirm hosts that use the default credentials.',
   permission: 'fleet:write',
+  fresh: 'a host uses the default credentials',
   body: closed({
     hosts: Type.Optional(
       Type.Array(
@@ -452,5 +455,5 @@ export const uploadConnections = operation({
     newlyAllowed: newlyAllowed('In a dry run: number of hosts on which the tags in this file newly allow devices.'),
     worksAgain: Type.Optional(WorksAgain),
   }),
-  errors: ['payload_too_large'],
+  errors: ['payload_too_large', 'second_person_required', 'conflict'],
 })

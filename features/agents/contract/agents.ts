@@ -313,6 +313,7 @@ export const createEnrollmentToken = operation({
       },
     ),
   }),
+  errors: ['conflict'],
 })
 
 export const createWindowsInstaller = operation({

@@ -194,6 +194,7 @@ export const publishPackage = operation({
     'package_damaged',
     'package_not_newer',
     'package_version_taken',
+    'second_person_required',
   ],
   examples: { response: packageExample },
 })

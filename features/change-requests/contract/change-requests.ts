@@ -106,7 +106,16 @@ export const approveChangeRequest = operation({
   params: requestParams,
   body: closed({ digest }),
   response: ChangeRequest,
-  errors: ['conflict', 'change_differs', 'forbidden_object'],
+  errors: [
+    'conflict',
+    'change_differs',
+    'forbidden_object',
+    'package_not_newer',
+    'knowledge_key_refused',
+    'unprocessable',
+    'windows_preview_off',
+    'windows_limit_reached',
+  ],
 })
 
 export const rejectChangeRequest = operation({

@@ -66,7 +66,7 @@ export const agentsConfiguration = operation({
       }),
     }),
   ),
-  errors: ['second_person_required', 'windows_preview_off', 'windows_limit_reached'],
+  errors: ['second_person_required', 'windows_preview_off', 'windows_limit_reached', 'conflict'],
   examples: {
     request: [
       { uuid: null, hostIdentifier: 'KIOSK-0413', ipAddress: null, agentConfigViewResource: { isSystemArmed: 'ARM' } },
@@ -113,7 +113,7 @@ export const updateAgents = operation({
   description:
     'Queues an update command for each agent. Every ID appears in exactly one list of the response. Returns 409 if no agent can be updated. Either no build is published for their architectures, or all are up to date or have no release key.',
   response: UpdateResult,
-  errors: ['conflict'],
+  errors: ['conflict', 'second_person_required'],
 })
 
 export const fetchAgentsDebugLogs = operation({

@@ -44,7 +44,7 @@ export const acceptFinding = operation({
   tag,
   summary: 'Accepts the suspected finding about a device',
   fresh: 'it is not a dry run',
-  errors: ['not_found', 'second_person_required', 'finding_confirmed'],
+  errors: ['not_found', 'second_person_required', 'finding_confirmed', 'conflict'],
   description:
     'Devices with the same rule fingerprint and the same finding no longer count as suspected attack tools, on any host: they raise no alerts, and rules decide about them. The acceptance itself allows nothing. It ends when the finding changes or becomes confirmed. A confirmed finding cannot be accepted. If more hosts than the limit block the device as an attack tool, the acceptance becomes a change request. Agents before 0.3.0 keep blocking the device.',
   permission: 'fleet:write',

@@ -106,7 +106,7 @@ export const signIn = operation({
   permission: 'public',
   body: Credentials,
   response: SignInAnswer,
-  errors: ['signin_refused'],
+  errors: ['signin_refused', 'too_many_requests'],
   plainErrors: true,
   examples: {
     request: credentialsExample,

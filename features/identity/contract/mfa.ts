@@ -60,7 +60,7 @@ export const startTotp = operation({
     secret: Type.String({ description: 'The secret in Base32, for manual entry. It is returned only once.' }),
     uri: Type.String({ description: 'The `otpauth://totp/...` address for a QR code.' }),
   }),
-  errors: ['old_password_wrong', 'unprocessable', 'too_many_requests'],
+  errors: ['old_password_wrong', 'unprocessable', 'too_many_requests', 'forbidden_object'],
 })
 
 export const confirmTotp = operation({
@@ -77,7 +77,7 @@ export const confirmTotp = operation({
         'Ten recovery codes, each valid once. They are returned only once. Empty if the account already has recovery codes.',
     }),
   }),
-  errors: ['mfa_code_wrong', 'unprocessable', 'too_many_requests'],
+  errors: ['mfa_code_wrong', 'unprocessable', 'too_many_requests', 'forbidden_object'],
 })
 
 export const removeTotp = operation({
@@ -89,7 +89,7 @@ export const removeTotp = operation({
   permission: 'self:write',
   body: closed({ password }),
   response: MfaState,
-  errors: ['old_password_wrong', 'too_many_requests'],
+  errors: ['old_password_wrong', 'too_many_requests', 'forbidden_object'],
 })
 
 export const renewRecoveryCodes = operation({
@@ -101,7 +101,7 @@ export const renewRecoveryCodes = operation({
   permission: 'self:write',
   body: closed({ password }),
   response: closed({ recoveryCodes: Type.Array(Type.String()) }),
-  errors: ['old_password_wrong', 'unprocessable', 'too_many_requests'],
+  errors: ['old_password_wrong', 'unprocessable', 'too_many_requests', 'forbidden_object'],
 })
 
 export const startPasskey = operation({
@@ -113,7 +113,7 @@ export const startPasskey = operation({
   permission: 'self:write',
   body: closed({ password }),
   response: closed({ options: webAuthn('Options for `navigator.credentials.create`.') }),
-  errors: ['old_password_wrong', 'unprocessable', 'too_many_requests'],
+  errors: ['old_password_wrong', 'unprocessable', 'too_many_requests', 'forbidden_object'],
 })
 
 export const finishPasskey = operation({
@@ -129,7 +129,7 @@ export const finishPasskey = operation({
     response: webAuthn('Response of the browser.'),
   }),
   response: closed({ recoveryCodes: Type.Array(Type.String()) }),
-  errors: ['mfa_code_wrong', 'conflict', 'unprocessable'],
+  errors: ['mfa_code_wrong', 'conflict', 'unprocessable', 'forbidden_object'],
 })
 
 export const removePasskey = operation({
@@ -141,7 +141,7 @@ export const removePasskey = operation({
   permission: 'self:write',
   body: closed({ password, id: Type.String({ minLength: 1, maxLength: 1_400 }) }),
   response: MfaState,
-  errors: ['old_password_wrong', 'not_found', 'too_many_requests'],
+  errors: ['old_password_wrong', 'not_found', 'too_many_requests', 'forbidden_object'],
 })
 
 export const startPasskeySignIn = operation({

@@ -18,7 +18,7 @@ const fetchPolicy = operation({
   permission: 'agent',
   body: PolicyRequest,
   response: SignedText,
-  errors: ['agent_session_expired', 'agent_unknown', 'too_many_requests'],
+  errors: ['agent_session_expired', 'agent_unknown', 'too_many_requests', 'rules_not_authentic'],
 })
 
 const fetchKnowledge = operation({

@@ -31,7 +31,7 @@ const register = operation({
   summary: 'Exchanges a worker token for the key of a process',
   body: WorkerRegisterRequest,
   response: WorkerRegisterResponse,
-  errors: ['enrolment_refused'],
+  errors: ['enrolment_refused', 'too_many_requests'],
 })
 
 const lease = operation({
@@ -42,7 +42,7 @@ const lease = operation({
   body: WorkerLeaseRequest,
   response: WorkerLeaseResponse,
   bodyLimit: workerLimits.leaseBytes,
-  errors: ['unauthorized'],
+  errors: ['unauthorized', 'too_many_requests'],
 })
 
 const results = operation({
@@ -53,7 +53,7 @@ const results = operation({
   body: WorkerResultsRequest,
   response: WorkerResultsResponse,
   bodyLimit: workerLimits.bodyBytes,
-  errors: ['unauthorized', 'payload_too_large'],
+  errors: ['unauthorized', 'payload_too_large', 'too_many_requests'],
 })
 
 const keyOf = (request: FastifyRequest): string =>

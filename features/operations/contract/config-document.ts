@@ -81,7 +81,14 @@ export const applyConfigDocument = operation({
       removed: Type.Array(Type.String()),
     }),
   }),
-  errors: ['not_found', 'conflict', 'licence_invalid', 'named_hosts_required', 'second_person_required'],
+  errors: [
+    'not_found',
+    'conflict',
+    'licence_invalid',
+    'named_hosts_required',
+    'second_person_required',
+    'destination_refused',
+  ],
   examples: {
     request: example,
     response: {

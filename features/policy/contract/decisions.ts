@@ -28,6 +28,7 @@ export const peripheralsCommand = operation({
   description:
     '`APPROVE` creates an allow rule for the host, `DISAPPROVE` a deny rule. An earlier approval or denial of the same device is removed. Each item identifies exactly one host. Only an Administrator can approve a suspected or confirmed attack tool, with `overrideAttackTool` and a reason.',
   permission: 'fleet:write',
+  fresh: 'it approves an attack tool',
   plainErrors: true,
   body: closed({
     opCode: Type.String({ maxLength: 16, description: '`APPROVE` or `DISAPPROVE`, ignoring case.' }),
@@ -40,6 +41,7 @@ export const peripheralsCommand = operation({
     ),
   }),
   response: Type.Array(Type.String(), { description: 'UUIDs of the hosts, each once.' }),
+  errors: ['forbidden_object', 'second_person_required'],
 })
 
 /** Makes one decision about many devices. */
@@ -52,6 +54,7 @@ export const decideDevices = operation({
   description:
     'The change is applied completely or not at all. It creates one version of the policy and one audit record, and `undoPolicyVersion` undoes it. Each device is decided on for its host only. A change that newly allows devices on more hosts than the limit becomes a change request. Only an Administrator can allow an attack tool, with `overrideAttackTool`.',
   permission: 'fleet:write',
+  fresh: 'it allows an attack tool',
   body: closed({
     decision: Type.Enum(['allow', 'deny', 'grant'], {
       description: '`grant`: an allow rule that expires at `expiresAt`.',
@@ -77,4 +80,5 @@ export const decideDevices = operation({
       }),
     ),
   }),
+  errors: ['forbidden_object', 'second_person_required'],
 })

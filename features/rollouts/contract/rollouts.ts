@@ -276,7 +276,7 @@ export const startRollout = operation({
     'Only one rollout of each kind can run at a time. The hosts of a ring are fixed when the ring starts. The rollout halts automatically if a ring exceeds a limit. Offline hosts take part when they reconnect.',
   body: RolloutInput,
   response: Rollout,
-  errors: ['conflict'],
+  errors: ['conflict', 'second_person_required'],
   examples: { request: inputExample },
 })
 

@@ -170,6 +170,7 @@ export const removeSmtpPassword = operation({
   permission: 'config:write',
   fresh: true,
   response: ConfigSaved,
+  errors: ['second_person_required'],
 })
 
 const listed = (name: string, what: string) =>
@@ -277,7 +278,7 @@ export const configRollback = operation({
     ),
   }),
   response: ConfigSaved,
-  errors: ['conflict', 'second_person_required'],
+  errors: ['conflict', 'second_person_required', 'destination_refused', 'licence_invalid'],
 })
 
 /** A step of a connection test. */

@@ -121,7 +121,7 @@ export const addHashtags = operation({
   permission: 'fleet:write',
   body: GatewayHashtagActionDto,
   response: AddTagsResult,
-  errors: ['second_person_required'],
+  errors: ['second_person_required', 'conflict'],
   examples: {
     request: changeExample,
     response: { accepted: changeExample.elementIds, notFound: [], created: ['lab'] },
@@ -174,7 +174,7 @@ export const importTags = operation({
   upload: true,
   bodyOptional: true,
   response: ImportResult,
-  errors: ['payload_too_large', 'second_person_required'],
+  errors: ['payload_too_large', 'second_person_required', 'conflict'],
   examples: {
     response: {
       imported: 41,

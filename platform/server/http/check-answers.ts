@@ -1,6 +1,8 @@
 import { type Readable, Transform } from 'node:stream'
 import type { AnyOperation } from '../../contract/operation.ts'
+import { AppError } from '../app-error.ts'
 import { compiledOf } from './compiled.ts'
+import { problemsOf } from './openapi-problems.ts'
 import { schemaFaults } from './read-body.ts'
 
 /** Largest streamed response that is checked. */
@@ -44,4 +46,11 @@ export const answerChecks = () => {
   }
 
   return { check, checkStream }
+}
+
+/** Returns the error, or a 500 that names it if the contract does not list its code for the operation. */
+export const checkProblem = (operation: AnyOperation | undefined, error: AppError): AppError => {
+  if (operation === undefined || problemsOf(operation).includes(error.code)) return error
+  const fault = `the response of ${operation.id} does not match the contract: its errors lack ${error.code}`
+  return new AppError('internal_error', {}, { cause: new Error(fault, { cause: error }) })
 }

@@ -111,7 +111,7 @@ describe('query', () => {
     ['PageSize=1&pagesize=1', 400, 'query.PageSize'],
     ['PageSize=1&PageSize=', 400, 'query.PageSize'],
     ['PageSize[]=1', 400, 'query.PageSize[]'],
-    ['__proto__=1', 200, ''],
+    ['__proto__=1', 400, 'query.__proto__'],
     ['constructor=1', 400, 'query.constructor'],
     ['toString=1', 400, 'query.toString'],
     ['hasOwnProperty=1', 400, 'query.hasOwnProperty'],

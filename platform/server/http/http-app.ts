@@ -78,7 +78,7 @@ export const createHttpApp = async (options: HttpOptions): Promise<HttpApp> => {
     refused: limited,
   })
   measureConnections(connections, options.metrics)
-  const sendFailure = createSendFailure(log)
+  const sendFailure = createSendFailure(log, options.validateResponses)
   const fastify = createHttpServer(options, { connections, state, sendFailure })
   const { listen } = createLifecycle(fastify, { log, connections, state, isTls: options.tls !== null })
   const spans = createRequestSpans(options.tracer ?? noTracer)

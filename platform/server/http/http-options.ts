@@ -21,7 +21,7 @@ export interface HttpOptions {
   /** Networks of balancers whose connections begin with a PROXY header. */
   proxyProtocolFrom: readonly string[]
   tls: { cert: string; key: string } | null
-  /** Checks every JSON response against the contract (tests): a mismatch is a 500 and a log line with its cause. */
+  /** Checks every JSON response and problem against the contract (tests): a mismatch is a 500 and a log line with its cause. */
   validateResponses: boolean
   /**
    * Answers requests without a route (the console's pages and files); false means 404. Never return a reply: awaiting

@@ -39,6 +39,7 @@ export const problemsOf = (operation: AnyOperation): ErrorCode[] => {
       'second_factor_required',
     ] as const)
       codes.add(code)
+  if (operation.permission === 'agent') codes.add('too_many_connections')
   if (operation.method !== 'GET')
     for (const code of ['origin_refused', 'payload_too_large', 'unsupported_media_type'] as const) codes.add(code)
   // Filing a change request needs fresh authentication as well.

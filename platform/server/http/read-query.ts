@@ -82,7 +82,8 @@ export const queryReader = (schema: TObject | undefined): ((query: string) => Re
     const result: Record<string, unknown> = {}
     const seen = new Set<string>()
     for (const [given, value] of pairs) {
-      if (given.startsWith('_')) continue
+      // Clients add a name such as `_` or `_ts` against caches. `__proto__` is not one of them.
+      if (/^_(?!_)/.test(given)) continue
       const name = names.get(given.toLowerCase())
       if (name === undefined) {
         if (isOpen) continue

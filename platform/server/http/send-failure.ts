@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../app-error.ts'
 import type { Log } from '../log.ts'
 import { wantsPlainProblem } from './accept.ts'
+import { checkProblem } from './check-answers.ts'
 import { logFailure } from './log-failure.ts'
 import { operationOf } from './our-request.ts'
 import { problemOf, toAppError } from './problem.ts'
@@ -9,11 +10,13 @@ import { problemOf, toAppError } from './problem.ts'
 /** Error statuses that clients of `plainErrors` operations understand; others become 400 with the same text. */
 const plainStatuses = new Set([400, 401, 403])
 
-/** Answers with a problem, in the format that the client accepts. */
+/** Answers with a problem, in the format that the client accepts. `validate` checks its code against the contract. */
 export const createSendFailure =
-  (log: Log) =>
+  (log: Log, validate: boolean) =>
   (error: unknown, request: FastifyRequest, reply: FastifyReply, plainByDefault: boolean): void => {
-    const cause = toAppError(error, operationOf(request)?.upload === true ? undefined : request.routeOptions.bodyLimit)
+    const operation = operationOf(request)
+    const given = toAppError(error, operation?.upload === true ? undefined : request.routeOptions.bodyLimit)
+    const cause = validate ? checkProblem(operation, given) : given
     const failure =
       plainByDefault && cause.status < 500 && !plainStatuses.has(cause.status)
         ? new AppError('validation_failed', { detail: cause.message }, { errors: cause.errors, headers: cause.headers })
