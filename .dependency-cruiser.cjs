@@ -176,7 +176,7 @@ module.exports = {
       comment: 'The kit of the proofs imports no proof.',
       severity: 'error',
       from: { path: '^proof/kit/' },
-      to: { path: '^(proof/(load|failure|attack)|e2e)/' },
+      to: { path: '^proof/(load|failure|attack|devices|pages)/' },
     },
     {
       name: 'proofs-never-each-other',

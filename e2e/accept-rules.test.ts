@@ -12,7 +12,6 @@ import { migrate } from '../platform/server/db/migrate.ts'
 import { createLog } from '../platform/server/log.ts'
 import { runningEmbedded, startEmbeddedPostgres } from '../platform/server/postgres/index.ts'
 import { createClient } from '../proof/kit/client.ts'
-import { codeCache } from '../server/test/code-cache.ts'
 import {
   adminPassword,
   createTree,
@@ -23,7 +22,8 @@ import {
   startServer,
   temporaryDir,
   until,
-} from './harness.ts'
+} from '../proof/kit/harness.ts'
+import { codeCache } from '../server/test/code-cache.ts'
 import { serverDir } from './prepared.ts'
 
 const cli = fileURLToPath(new URL('../cli/src/main.ts', import.meta.url))

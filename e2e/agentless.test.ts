@@ -1,7 +1,7 @@
 import { unless } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Sshd, startSshd, whyNoSshd } from '../poller/test/sshd.ts'
-import { type RunningServer, remove, startServer, until } from './harness.ts'
+import { type RunningServer, remove, startServer, until } from '../proof/kit/harness.ts'
 import { serverDir } from './prepared.ts'
 
 const base = '/prime/webui/agents/agentless'

@@ -14,7 +14,7 @@ import {
   startServer,
   temporaryDir,
   until,
-} from './harness.ts'
+} from '../proof/kit/harness.ts'
 import { serverDir } from './prepared.ts'
 
 const main = fileURLToPath(new URL('../agent/src/main.ts', import.meta.url))

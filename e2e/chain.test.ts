@@ -2,8 +2,6 @@ import type { NotificationGroup, RiskNotification } from '@portcullis/contract'
 import { hostileStrings, rubberDucky } from '@portcullis/domain/testing'
 import { SMTPServer } from 'smtp-server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startSyslogReceiver } from '../server/test/peers/syslog-receiver.ts'
-import { startWebhookReceiver } from '../server/test/peers/webhook-receiver.ts'
 import {
   adminPassword,
   createTree,
@@ -14,7 +12,9 @@ import {
   startServer,
   temporaryDir,
   until,
-} from './harness.ts'
+} from '../proof/kit/harness.ts'
+import { startSyslogReceiver } from '../server/test/peers/syslog-receiver.ts'
+import { startWebhookReceiver } from '../server/test/peers/webhook-receiver.ts'
 import { serverDir } from './prepared.ts'
 
 /** Attaches a device to a host and checks all its effects, without simulated steps. */

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { unless } from '@portcullis/domain/testing'
 import { afterAll, describe, expect, it } from 'vitest'
-import { remove } from './harness.ts'
+import { remove } from '../proof/kit/harness.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const closed = mkdtempSync(join(tmpdir(), 'portcullis-closed-'))

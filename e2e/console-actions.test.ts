@@ -4,9 +4,9 @@ import type { Agent, Command } from '@portcullis/contract'
 import { hostileStrings, plainKeyboard, rubberDucky, storageStick, unless } from '@portcullis/domain/testing'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { openSignedIn, sharedBrowser, whyNoChromium } from './browser.ts'
+import { openSignedIn, sharedBrowser, whyNoChromium } from '../proof/kit/browser.ts'
+import { adminPassword, until } from '../proof/kit/harness.ts'
 import { type ConsoleServer, startConsoleServer } from './console-server.ts'
-import { adminPassword, until } from './harness.ts'
 import { startHosts } from './obedient-hosts.ts'
 
 // The hostile host name comes from the host itself.

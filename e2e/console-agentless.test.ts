@@ -5,8 +5,8 @@ import { hostileStrings, hostileTexts, plainKeyboard, unless } from '@portcullis
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Sshd, startPeer, startSshd, whyNoSshd } from '../poller/test/sshd.ts'
-import { openSignedIn, sharedBrowser, whyNoChromium } from './browser.ts'
-import { type RunningServer, remove, startServer, until } from './harness.ts'
+import { openSignedIn, sharedBrowser, whyNoChromium } from '../proof/kit/browser.ts'
+import { type RunningServer, remove, startServer, until } from '../proof/kit/harness.ts'
 import { startPolledHost } from './polled-host.ts'
 import { serverDir } from './prepared.ts'
 

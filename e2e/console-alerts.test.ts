@@ -9,12 +9,12 @@ import {
 } from '@portcullis/domain/testing'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { openWindow, sharedBrowser, whyNoChromium } from '../proof/kit/browser.ts'
+import { adminPassword } from '../proof/kit/harness.ts'
 import type { TestApp } from '../server/test/app.ts'
 import { enrolAgent, type TestAgent } from '../server/test/builders.ts'
 import { startWebhookReceiver } from '../server/test/peers/webhook-receiver.ts'
-import { openWindow, sharedBrowser, whyNoChromium } from './browser.ts'
 import { type ConsoleServer, startConsoleServer } from './console-server.ts'
-import { adminPassword } from './harness.ts'
 
 describe('alerts', unless(whyNoChromium), () => {
   let server: ConsoleServer

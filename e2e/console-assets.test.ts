@@ -2,12 +2,12 @@ import type { AssetConsumer } from '@portcullis/contract'
 import { hostileStrings, hostileTexts, plainKeyboard, unless } from '@portcullis/domain/testing'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { openWindow, sharedBrowser, whyNoChromium } from '../proof/kit/browser.ts'
+import { adminPassword, until } from '../proof/kit/harness.ts'
 import type { TestApp } from '../server/test/app.ts'
 import { enrolAgent, type TestAgent } from '../server/test/builders.ts'
 import { startNats, type TestNats, whyNoNats } from '../server/test/nats.ts'
-import { openWindow, sharedBrowser, whyNoChromium } from './browser.ts'
 import { type ConsoleServer, startConsoleServer } from './console-server.ts'
-import { adminPassword, until } from './harness.ts'
 
 const reason = whyNoChromium ?? whyNoNats()
 

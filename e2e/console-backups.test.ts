@@ -6,9 +6,9 @@ import { promisify } from 'node:util'
 import { unless } from '@portcullis/domain/testing'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openSignedIn, sharedBrowser, whyNoChromium } from '../proof/kit/browser.ts'
+import { type RunningServer, remove, startServer, temporaryDir } from '../proof/kit/harness.ts'
 import { codeCache } from '../server/test/code-cache.ts'
-import { openSignedIn, sharedBrowser, whyNoChromium } from './browser.ts'
-import { type RunningServer, remove, startServer, temporaryDir } from './harness.ts'
 import { serverDir } from './prepared.ts'
 
 const cli = fileURLToPath(new URL('../cli/src/main.ts', import.meta.url))

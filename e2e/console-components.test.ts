@@ -4,7 +4,7 @@ import { unless } from '@portcullis/domain/testing'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { build } from 'vite'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { openWindow, sharedBrowser, whyNoChromium } from './browser.ts'
+import { openWindow, sharedBrowser, whyNoChromium } from '../proof/kit/browser.ts'
 
 // The components run in a real browser without a server. `console/test/scenes.tsx` replaces the API.
 

@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import { unless } from '@portcullis/domain/testing'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openWindow, sharedBrowser, whyNoChromium } from '../proof/kit/browser.ts'
+import { adminPassword } from '../proof/kit/harness.ts'
 import { ROOT } from '../scripts/bootstrap/say.mjs'
 import type { TestApp } from '../server/test/app.ts'
 import { enrolAgent } from '../server/test/builders.ts'
-import { openWindow, sharedBrowser, whyNoChromium } from './browser.ts'
 import { type ConsoleServer, startConsoleServer } from './console-server.ts'
-import { adminPassword } from './harness.ts'
 
 describe('enrolment tokens in the console', unless(whyNoChromium), () => {
   let server: ConsoleServer

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openSignedIn, sharedBrowser, whyNoChromium } from './browser.ts'
+import { openSignedIn, sharedBrowser, whyNoChromium } from '../proof/kit/browser.ts'
 import { type ConsoleServer, startConsoleServer } from './console-server.ts'
 
 const event = (Computer: string, EventRecordId: number) =>

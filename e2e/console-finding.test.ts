@@ -1,9 +1,9 @@
 import { plainKeyboard, rubberDucky, storageStick, unless } from '@portcullis/domain/testing'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openSignedIn, sharedBrowser, whyNoChromium } from '../proof/kit/browser.ts'
 import type { TestApp } from '../server/test/app.ts'
 import { enrolAgent } from '../server/test/builders.ts'
-import { openSignedIn, sharedBrowser, whyNoChromium } from './browser.ts'
 import { type ConsoleServer, startConsoleServer } from './console-server.ts'
 
 describe('finding things', unless(whyNoChromium), () => {

@@ -6,9 +6,9 @@ import { checkpointKeyId, verifyTrail } from '@portcullis/domain'
 import { unless } from '@portcullis/domain/testing'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { openWindow, sharedBrowser, whyNoChromium } from './browser.ts'
+import { openWindow, sharedBrowser, whyNoChromium } from '../proof/kit/browser.ts'
+import { adminPassword, until } from '../proof/kit/harness.ts'
 import { type ConsoleServer, startConsoleServer } from './console-server.ts'
-import { adminPassword, until } from './harness.ts'
 
 describe('health', unless(whyNoChromium), () => {
   let server: ConsoleServer

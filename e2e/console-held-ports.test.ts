@@ -3,11 +3,11 @@ import type { AgentCommand } from '@portcullis/contract'
 import { hub, unless } from '@portcullis/domain/testing'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openWindow, sharedBrowser, whyNoChromium } from '../proof/kit/browser.ts'
+import { adminPassword, until } from '../proof/kit/harness.ts'
 import type { TestApp } from '../server/test/app.ts'
 import { enrolAgent, type TestAgent } from '../server/test/builders.ts'
-import { openWindow, sharedBrowser, whyNoChromium } from './browser.ts'
 import { type ConsoleServer, startConsoleServer } from './console-server.ts'
-import { adminPassword, until } from './harness.ts'
 
 describe('the page of a host with a held port', unless(whyNoChromium), () => {
   let server: ConsoleServer

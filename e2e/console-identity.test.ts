@@ -2,10 +2,10 @@ import { unless } from '@portcullis/domain/testing'
 import { Secret, TOTP } from 'otpauth'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openSignedIn, sharedBrowser, whyNoChromium } from '../proof/kit/browser.ts'
 import { createClient } from '../proof/kit/client.ts'
-import { openSignedIn, sharedBrowser, whyNoChromium } from './browser.ts'
+import { adminPassword } from '../proof/kit/harness.ts'
 import { type ConsoleServer, startConsoleServer } from './console-server.ts'
-import { adminPassword } from './harness.ts'
 
 describe('confirming the identity in the console', unless(whyNoChromium), () => {
   let server: ConsoleServer

@@ -1,12 +1,12 @@
 import { plainKeyboard, storageStick, unless } from '@portcullis/domain/testing'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openWindow, sharedBrowser, whyNoChromium } from '../proof/kit/browser.ts'
+import { adminPassword, until } from '../proof/kit/harness.ts'
 import type { TestApp } from '../server/test/app.ts'
 import { enrolAgent } from '../server/test/builders.ts'
-import { openWindow, sharedBrowser, whyNoChromium } from './browser.ts'
 import { settled } from './console-pages.ts'
 import { type ConsoleServer, startConsoleServer } from './console-server.ts'
-import { adminPassword, until } from './harness.ts'
 
 /** Returns the name of the focused element, or what is wrong with it: nothing shows the focus, or it is off the screen. */
 const focusFault = `(() => {

@@ -1,9 +1,9 @@
 import { unless } from '@portcullis/domain/testing'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openWindow, sharedBrowser, whyNoChromium } from './browser.ts'
+import { openWindow, sharedBrowser, whyNoChromium } from '../proof/kit/browser.ts'
+import { adminPassword } from '../proof/kit/harness.ts'
 import { type ConsoleServer, startConsoleServer } from './console-server.ts'
-import { adminPassword } from './harness.ts'
 
 describe('keyboard shortcuts', unless(whyNoChromium), () => {
   let server: ConsoleServer

@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url'
 import { unless } from '@portcullis/domain/testing'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openWindow, sharedBrowser, whyNoChromium } from './browser.ts'
-import { adminPassword, type RunningServer, remove, startServer } from './harness.ts'
+import { openWindow, sharedBrowser, whyNoChromium } from '../proof/kit/browser.ts'
+import { adminPassword, type RunningServer, remove, startServer } from '../proof/kit/harness.ts'
 import { serverDir } from './prepared.ts'
 
 describe('lifted second approver', unless(whyNoChromium), () => {

@@ -3,9 +3,9 @@ import { unless } from '@portcullis/domain/testing'
 import { Secret, TOTP } from 'otpauth'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openWindow, sharedBrowser, whyNoChromium } from './browser.ts'
+import { openWindow, sharedBrowser, whyNoChromium } from '../proof/kit/browser.ts'
+import { adminPassword } from '../proof/kit/harness.ts'
 import { type ConsoleServer, startConsoleServer } from './console-server.ts'
-import { adminPassword } from './harness.ts'
 
 const periodSeconds = 30
 

@@ -1,10 +1,10 @@
 import { storageStick, unless } from '@portcullis/domain/testing'
 import type { Browser, Page, Route } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { openSignedIn, openWindow, sharedBrowser, whyNoChromium } from '../proof/kit/browser.ts'
+import { adminPassword, type RunningServer, remove, startServer } from '../proof/kit/harness.ts'
 import type { TestApp } from '../server/test/app.ts'
 import { enrolAgent } from '../server/test/builders.ts'
-import { openSignedIn, openWindow, sharedBrowser, whyNoChromium } from './browser.ts'
-import { adminPassword, type RunningServer, remove, startServer } from './harness.ts'
 import { serverDir } from './prepared.ts'
 
 /** What browsers and bundlers say about a missing server, and what code says about itself. */

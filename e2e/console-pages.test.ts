@@ -3,10 +3,10 @@ import { unless } from '@portcullis/domain/testing'
 import axeCore from 'axe-core'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openSignedIn, sharedBrowser, whyNoChromium } from './browser.ts'
+import { openSignedIn, sharedBrowser, whyNoChromium } from '../proof/kit/browser.ts'
+import { consolePages } from '../proof/kit/page-paths.ts'
 import { enrolDesk, settled } from './console-pages.ts'
 import { type ConsoleServer, startConsoleServer } from './console-server.ts'
-import { consolePages } from './page-paths.ts'
 
 /** Words that are the same in every language: names, units, formats, and months of the browser's own dates. */
 const international =

@@ -1,9 +1,9 @@
 import { plainKeyboard, rubberDucky, storageStick } from '@portcullis/domain/testing'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
+import type { ServerCalls } from '../proof/kit/harness.ts'
 import type { TestApp } from '../server/test/app.ts'
 import { enrolAgent } from '../server/test/builders.ts'
-import type { ServerCalls } from './harness.ts'
 
 /** Enrols a host with a keyboard, a storage stick and an attack tool, and returns its id. */
 export const enrolDesk = async (server: ServerCalls): Promise<string> => {

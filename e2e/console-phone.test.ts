@@ -2,13 +2,13 @@ import { rubberDucky, storageStick, unless } from '@portcullis/domain/testing'
 import axeCore from 'axe-core'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openSignedIn, openWindow, sharedBrowser, whyNoChromium } from '../proof/kit/browser.ts'
+import { adminPassword, until } from '../proof/kit/harness.ts'
+import { consolePages } from '../proof/kit/page-paths.ts'
 import type { TestApp } from '../server/test/app.ts'
 import { enrolAgent } from '../server/test/builders.ts'
-import { openSignedIn, openWindow, sharedBrowser, whyNoChromium } from './browser.ts'
 import { settled } from './console-pages.ts'
 import { type ConsoleServer, startConsoleServer } from './console-server.ts'
-import { adminPassword, until } from './harness.ts'
-import { consolePages } from './page-paths.ts'
 
 const width = 390
 /** Pages of a person on call: here not even tables scroll sideways. */

@@ -8,9 +8,9 @@ import {
 } from '@portcullis/domain/testing'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openSignedIn, sharedBrowser, whyNoChromium } from './browser.ts'
+import { openSignedIn, sharedBrowser, whyNoChromium } from '../proof/kit/browser.ts'
+import { createTree, remove, type Started, startAgent, temporaryDir, until } from '../proof/kit/harness.ts'
 import { type ConsoleServer, startConsoleServer } from './console-server.ts'
-import { createTree, remove, type Started, startAgent, temporaryDir, until } from './harness.ts'
 
 interface Policy {
   version: number

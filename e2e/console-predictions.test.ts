@@ -2,9 +2,9 @@ import type { getPolicyTest, Prediction, ResponseOf } from '@portcullis/contract
 import { plainKeyboard, storageStick, unless } from '@portcullis/domain/testing'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openSignedIn, sharedBrowser, whyNoChromium } from '../proof/kit/browser.ts'
 import type { TestApp } from '../server/test/app.ts'
 import { enrolAgent } from '../server/test/builders.ts'
-import { openSignedIn, sharedBrowser, whyNoChromium } from './browser.ts'
 import { type ConsoleServer, startConsoleServer } from './console-server.ts'
 
 /** Globals of the browser, in which functions passed to `evaluate` run. */

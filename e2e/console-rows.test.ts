@@ -1,7 +1,7 @@
 import { unless } from '@portcullis/domain/testing'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openSignedIn, sharedBrowser, whyNoChromium } from './browser.ts'
+import { openSignedIn, sharedBrowser, whyNoChromium } from '../proof/kit/browser.ts'
 import { enrolDesk, settled } from './console-pages.ts'
 import { type ConsoleServer, startConsoleServer } from './console-server.ts'
 

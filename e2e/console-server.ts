@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { systemClock } from '@portcullis/platform/server/clock.ts'
+import { adminPassword, clientOf, noteAnswers } from '../proof/kit/harness.ts'
 import { startTestApp, type TestAppOptions } from '../server/test/app.ts'
-import { adminPassword, clientOf, noteAnswers } from './harness.ts'
 
 const built = (name: string): string => fileURLToPath(new URL(`../build/${name}`, import.meta.url))
 

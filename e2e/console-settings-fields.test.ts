@@ -2,7 +2,7 @@ import { createServer } from 'node:net'
 import { unless } from '@portcullis/domain/testing'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openSignedIn, sharedBrowser, whyNoChromium } from './browser.ts'
+import { openSignedIn, sharedBrowser, whyNoChromium } from '../proof/kit/browser.ts'
 import { type ConsoleServer, startConsoleServer } from './console-server.ts'
 
 describe('fields of the settings', unless(whyNoChromium), () => {

@@ -6,11 +6,11 @@ import { unless } from '@portcullis/domain/testing'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startPeer } from '../poller/test/sshd.ts'
+import { openSignedIn, openWindow, sharedBrowser, whyNoChromium } from '../proof/kit/browser.ts'
+import { adminPassword } from '../proof/kit/harness.ts'
 import { createAuthority } from '../server/test/certificates.ts'
 import { startIse } from '../server/test/peers/ise.ts'
-import { openSignedIn, openWindow, sharedBrowser, whyNoChromium } from './browser.ts'
 import { type ConsoleServer, startConsoleServer } from './console-server.ts'
-import { adminPassword } from './harness.ts'
 
 /** Global of the browser, in which functions passed to `evaluate` run. */
 declare const getComputedStyle: (element: unknown) => Readonly<Record<string, string>>

@@ -8,7 +8,7 @@ import {
 } from '@portcullis/domain/testing'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { launchBrowser, openWindow, whyNoChromium } from './browser.ts'
+import { launchBrowser, openWindow, whyNoChromium } from '../proof/kit/browser.ts'
 import {
   createTree,
   type RunningServer,
@@ -17,7 +17,7 @@ import {
   startAgent,
   startServer,
   temporaryDir,
-} from './harness.ts'
+} from '../proof/kit/harness.ts'
 
 const password = 'a long enough password'
 

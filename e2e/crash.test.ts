@@ -3,10 +3,18 @@ import { join } from 'node:path'
 import { unless } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTransport } from '../cli/simulator/transport.ts'
-import { freePort } from '../proof/kit/free-port.ts'
+import {
+  adminPassword,
+  type RunningServer,
+  remove,
+  spawnServer,
+  startServer,
+  temporaryDir,
+  until,
+} from '../proof/kit/harness.ts'
 import { enrolReportingHost } from '../proof/kit/reporting-host.ts'
 import { mountSmallDisk, whyNoSmallDisk } from '../proof/kit/small-disk.ts'
-import { adminPassword, type RunningServer, remove, spawnServer, startServer, temporaryDir, until } from './harness.ts'
+import { freePort } from '../server/test/free-port.ts'
 
 const dirs: string[] = []
 const folder = (): string => {

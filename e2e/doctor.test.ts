@@ -7,8 +7,8 @@ import { gunzipSync } from 'node:zlib'
 import { formatReleaseKeyFile } from '@portcullis/domain'
 import { releaseKeyFileOf, releaseKeyPair } from '@portcullis/domain/testing'
 import { afterAll, describe, expect, it } from 'vitest'
+import { adminPassword, type RunningServer, remove, startServer, temporaryDir } from '../proof/kit/harness.ts'
 import { codeCache } from '../server/test/code-cache.ts'
-import { adminPassword, type RunningServer, remove, startServer, temporaryDir } from './harness.ts'
 
 const cli = fileURLToPath(new URL('../cli/src/main.ts', import.meta.url))
 

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { adminPassword, remove, startServer, temporaryDir } from './harness.ts'
+import { adminPassword, remove, startServer, temporaryDir } from '../proof/kit/harness.ts'
 
 const dataDir = temporaryDir()
 const keyFile = join(dataDir, 'portcullis.key')

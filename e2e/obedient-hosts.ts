@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib'
 import { type AgentCommand, agentPaths, type DeviceReport } from '@portcullis/contract'
+import type { ServerCalls } from '../proof/kit/harness.ts'
 import type { TestApp } from '../server/test/app.ts'
 import { enrolAgent } from '../server/test/builders.ts'
-import type { ServerCalls } from './harness.ts'
 
 /** One host of a small fleet. */
 export interface HostInput {

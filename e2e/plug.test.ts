@@ -23,7 +23,7 @@ import {
   startServer,
   temporaryDir,
   until,
-} from './harness.ts'
+} from '../proof/kit/harness.ts'
 
 let server: RunningServer
 let token: string

@@ -1,6 +1,6 @@
 import { inject } from 'vitest'
+import { temporaryDir } from '../proof/kit/harness.ts'
 import { copyPreparedDataDir } from '../server/test/prepared-data-dir.ts'
-import { temporaryDir } from './harness.ts'
 
 /**
  * Creates a data directory with an existing database, for tests that do not cover the first start. Accounts, keys and

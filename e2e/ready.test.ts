@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { startEmbeddedPostgres } from '../platform/server/postgres/index.ts'
 import { createClient } from '../proof/kit/client.ts'
-import { freePort } from '../proof/kit/free-port.ts'
-import { adminPassword, remove, type Started, spawnServer, temporaryDir, until } from './harness.ts'
+import { adminPassword, remove, type Started, spawnServer, temporaryDir, until } from '../proof/kit/harness.ts'
+import { freePort } from '../server/test/free-port.ts'
 
 const quiet = { info: () => {}, warn: () => {}, error: () => {}, debug: () => {} }
 

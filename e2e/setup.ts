@@ -1,7 +1,7 @@
 /** Checks after every end-to-end test that no response of a server violated the contract. */
 import { afterAll, afterEach, expect } from 'vitest'
-import { closeWindows, shownByWindows } from './browser.ts'
-import { brokenAnswers } from './harness.ts'
+import { closeWindows, shownByWindows } from '../proof/kit/browser.ts'
+import { brokenAnswers } from '../proof/kit/harness.ts'
 
 afterEach(async ({ task }) => {
   if (task.result?.state === 'fail') for (const shown of await shownByWindows()) console.log(`A window shows ${shown}`)

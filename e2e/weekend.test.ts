@@ -3,8 +3,6 @@ import { join } from 'node:path'
 import type { FleetEvent, policyActivity, ResponseOf } from '@portcullis/contract'
 import { plainKeyboard, storageStick } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { freePort } from '../proof/kit/free-port.ts'
-import { startSyslogReceiver } from '../server/test/peers/syslog-receiver.ts'
 import {
   adminPassword,
   createTree,
@@ -15,7 +13,9 @@ import {
   startServer,
   temporaryDir,
   until,
-} from './harness.ts'
+} from '../proof/kit/harness.ts'
+import { freePort } from '../server/test/free-port.ts'
+import { startSyslogReceiver } from '../server/test/peers/syslog-receiver.ts'
 import { serverDir } from './prepared.ts'
 
 const hour = 3_600_000

@@ -9,7 +9,7 @@ import {
   startServer,
   temporaryDir,
   until,
-} from './harness.ts'
+} from '../proof/kit/harness.ts'
 import { serverDir } from './prepared.ts'
 
 const [dir, stateDir] = [serverDir(), temporaryDir()]

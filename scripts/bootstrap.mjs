@@ -23,11 +23,11 @@ const VERBS = {
   bench: { program: 'proof/load/main.ts', development: true, builds: ['console', 'help', 'agent'] },
   drill: { program: 'proof/failure/main.ts', builds: ['console', 'help', 'agent'] },
   gate: { program: 'proof/attack/main.ts', development: true, builds: ['console', 'help', 'agent'] },
-  prove: { program: 'scripts/prove.ts', development: true, builds: ['console', 'help', 'agent'] },
+  prove: { program: 'proof/prove.ts', development: true, builds: ['console', 'help', 'agent'] },
   mutate: { program: 'proof/mutation/main.mjs', development: true },
   cli: { program: 'cli/src/main.ts' },
   release: { program: 'scripts/release/main.ts', builds: ['console', 'help', ...DOCUMENTS] },
-  screenshots: { program: 'scripts/screenshots.ts', development: true, builds: ['console', 'help', 'agent'] },
+  screenshots: { program: 'e2e/screenshots.ts', development: true, builds: ['console', 'help', 'agent'] },
 }
 
 const [name = '', ...args] = process.argv.slice(2)

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, relative } from 'node:path'
-import { namedTests } from '../proof/attack/takeover/matrix.ts'
+import { namedTests } from './takeover.ts'
 import { SUMMARY } from './vitest.mjs'
 
 /**

@@ -2,8 +2,8 @@ import { fileURLToPath } from 'node:url'
 import { unless } from '@portcullis/domain/testing'
 import { describe, expect, it } from 'vitest'
 import { install } from '../../proof/failure/install.ts'
+import { whyNoMachine } from '../../proof/kit/installed/machine.ts'
 import { isMet } from '../../proof/kit/verdict.ts'
-import { whyNoMachine } from './machine.ts'
 
 describe('the packages of server and agent', unless(whyNoMachine()), () => {
   it('run under systemd: the short form of the drill', async () => {

@@ -1,7 +1,7 @@
 import { driversOf, isKnownDriver } from '@portcullis/domain'
 import { unless } from '@portcullis/domain/testing'
 import { describe, expect, it } from 'vitest'
-import { remove, temporaryDir } from '../harness.ts'
+import { remove, temporaryDir } from '../../proof/kit/harness.ts'
 import { driversOfKernel, kernelsWithDrivers } from './driver-names.ts'
 
 /** Booting and loading 600 modules takes up to 80 s in emulation, and several times as long under load. */

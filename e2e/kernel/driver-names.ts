@@ -1,11 +1,11 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { cpio } from '../../proof/kit/kernel/cpio.ts'
+import { kernelFiles } from '../../proof/kit/kernel/kernel-files.ts'
+import { moduleFiles } from '../../proof/kit/kernel/modules.ts'
+import { bootVm } from '../../proof/kit/kernel/vm.ts'
 import { driversDir, KERNEL_RELEASES } from '../../scripts/debian-packages.mjs'
-import { cpio } from './cpio.ts'
 import { guestFile } from './initramfs.ts'
-import { kernelFiles } from './kernel-files.ts'
-import { moduleFiles } from './modules.ts'
-import { bootVm } from './vm.ts'
 
 /** A driver that a kernel registers on a bus. */
 export interface KernelDriver {

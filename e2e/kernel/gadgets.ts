@@ -1,4 +1,4 @@
-import { eventually, type Vm } from './vm.ts'
+import { eventually, type Vm } from '../../proof/kit/kernel/vm.ts'
 
 /** A USB device that the virtual machine creates and attaches to itself. */
 export interface Gadget {

@@ -3,9 +3,9 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type CpioEntry, cpio } from './cpio.ts'
-import type { KernelFiles } from './kernel-files.ts'
-import { moduleFiles } from './modules.ts'
+import { type CpioEntry, cpio } from '../../proof/kit/kernel/cpio.ts'
+import type { KernelFiles } from '../../proof/kit/kernel/kernel-files.ts'
+import { moduleFiles } from '../../proof/kit/kernel/modules.ts'
 
 /** Modules that the virtual machine needs in addition to those built into Debian's kernel. */
 const MODULES = [

@@ -2,7 +2,9 @@ import type { PolicyRule } from '@portcullis/contract/agent-protocol.ts'
 import { fingerprints, parseReport } from '@portcullis/domain'
 import { unless } from '@portcullis/domain/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { remove, temporaryDir } from '../harness.ts'
+import { remove, temporaryDir } from '../../proof/kit/harness.ts'
+import { kernelFiles, whyNoKernel } from '../../proof/kit/kernel/kernel-files.ts'
+import { bootVm, eventually, type Vm } from '../../proof/kit/kernel/vm.ts'
 import {
   approved,
   desk,
@@ -21,10 +23,8 @@ import {
   unplug,
 } from './gadgets.ts'
 import { writeInitramfs } from './initramfs.ts'
-import { kernelFiles, whyNoKernel } from './kernel-files.ts'
 import { bindTime, PLUGS, slowness } from './measure.ts'
 import { type Peer, startPeer } from './peer.ts'
-import { bootVm, eventually, type Vm } from './vm.ts'
 
 const KEYSTROKES = 1_000
 /** Old values of the defaults. One differs from the kernel's default, to prove that the old value is restored. */

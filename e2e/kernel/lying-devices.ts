@@ -1,13 +1,13 @@
 import type { HeldPort, PolicyRule } from '@portcullis/contract/agent-protocol.ts'
-import { remove, temporaryDir } from '../harness.ts'
+import { remove, temporaryDir } from '../../proof/kit/harness.ts'
+import { type KernelFiles, kernelFiles } from '../../proof/kit/kernel/kernel-files.ts'
+import { bootVm, eventually } from '../../proof/kit/kernel/vm.ts'
 import type { DeviceCommand, DeviceCounts } from './device-commands.ts'
 import { genuineHardware } from './genuine.ts'
 import { writeInitramfs } from './initramfs.ts'
-import { type KernelFiles, kernelFiles } from './kernel-files.ts'
 import { type Lie, lies } from './lies.ts'
 import { startPeer } from './peer.ts'
 import { connectQmp } from './qmp.ts'
-import { bootVm, eventually } from './vm.ts'
 
 /** Effects of a device on the host while it was attached. */
 export interface ObservedEffects {

@@ -2,12 +2,12 @@ import { connect } from 'node:net'
 import type { PolicyRule } from '@portcullis/contract/agent-protocol.ts'
 import { unless } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { whyNoKernel } from './kernel-files.ts'
+import { whyNoKernel } from '../../proof/kit/kernel/kernel-files.ts'
+import { eventually } from '../../proof/kit/kernel/vm.ts'
 import { type Lie, lies } from './lies.ts'
 import { type LyingDevices, startLyingDevices } from './lying-devices.ts'
 import { slowness } from './measure.ts'
 import type { Qmp } from './qmp.ts'
-import { eventually } from './vm.ts'
 
 /** Attachments of each device to the armed host. */
 const PLUGS = 2

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
+import { kernelFiles } from '../../proof/kit/kernel/kernel-files.ts'
+import type { Vm } from '../../proof/kit/kernel/vm.ts'
 import { type Gadget, kernelSays, plug, unplug } from './gadgets.ts'
-import { kernelFiles } from './kernel-files.ts'
-import type { Vm } from './vm.ts'
 
 /** Number of attachments for the median of a time. */
 export const PLUGS = 5

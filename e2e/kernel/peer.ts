@@ -18,7 +18,7 @@ import {
   type SessionResponse,
   type SignedText,
 } from '@portcullis/contract/agent-protocol.ts'
-import { until } from '../harness.ts'
+import { until } from '../../proof/kit/harness.ts'
 
 type Ack = NonNullable<CheckInRequest['acks']>[number]
 

@@ -1,11 +1,11 @@
 import { hidFunctions } from '@portcullis/domain'
 import { randomReportDescriptors, reportDescriptors, unless } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { remove, temporaryDir } from '../../proof/kit/harness.ts'
+import { kernelFiles, whyNoKernel } from '../../proof/kit/kernel/kernel-files.ts'
+import { bootVm, eventually, type Vm } from '../../proof/kit/kernel/vm.ts'
 import { seededRandom } from '../../proof/kit/seeded-random.ts'
-import { remove, temporaryDir } from '../harness.ts'
 import { writeInitramfs } from './initramfs.ts'
-import { kernelFiles, whyNoKernel } from './kernel-files.ts'
-import { bootVm, eventually, type Vm } from './vm.ts'
 
 const RANDOM = 200
 /** Key codes of the letters (include/uapi/linux/input-event-codes.h). */

@@ -7,7 +7,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import { unless } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { adminPassword, type RunningServer, remove, startServer, temporaryDir } from '../harness.ts'
+import { adminPassword, type RunningServer, remove, startServer, temporaryDir } from '../../proof/kit/harness.ts'
 
 const role = fileURLToPath(new URL('../../ops/ansible', import.meta.url))
 const whyNot = !existsSync('/usr/bin/ansible-playbook')

@@ -6,7 +6,6 @@ import { json } from 'node:stream/consumers'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { plainKeyboard, unless } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { freePort } from '../../proof/kit/free-port.ts'
 import {
   adminPassword,
   createTree,
@@ -16,7 +15,8 @@ import {
   startServer,
   temporaryDir,
   until,
-} from '../harness.ts'
+} from '../../proof/kit/harness.ts'
+import { freePort } from '../../server/test/free-port.ts'
 
 const programs = [
   '/usr/sbin/nginx',

@@ -1,9 +1,9 @@
 import { unless } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { adminPassword, type RunningServer, remove, startServer, temporaryDir, until } from '../../proof/kit/harness.ts'
 import { whyNoDebianRoot } from '../../scripts/release/debian-root.ts'
 import { createAuthority } from '../../server/test/certificates.ts'
 import { type LdapAdmin, ldapAdmin } from '../../server/test/ldap-admin.ts'
-import { adminPassword, type RunningServer, remove, startServer, temporaryDir, until } from '../harness.ts'
 import { managerPassword, sambaPassword, stale, start389, startOpenLdap, startSamba } from './directory-root.ts'
 
 interface Step {

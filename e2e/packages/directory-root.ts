@@ -5,8 +5,8 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { until } from '../../proof/kit/harness.ts'
 import { pristineRoot } from '../../scripts/release/debian-root.ts'
-import { until } from '../harness.ts'
 
 const PACKAGES = [
   ...['samba', 'samba-ad-provision', 'samba-dsdb-modules', 'samba-vfs-modules'],

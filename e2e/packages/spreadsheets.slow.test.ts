@@ -5,7 +5,6 @@ import { type CellForm, columnsOf, type ReportListName, reportListNames, reportL
 import { plainKeyboard, storageStick, unless } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { undefuse } from '../../platform/server/csv.ts'
-import { allCsvRecords } from '../../server/test/csv.ts'
 import {
   createTree,
   type RunningServer,
@@ -15,7 +14,8 @@ import {
   startServer,
   temporaryDir,
   until,
-} from '../harness.ts'
+} from '../../proof/kit/harness.ts'
+import { allCsvRecords } from '../../server/test/csv.ts'
 
 const program = '/usr/bin/soffice'
 const reason = existsSync(program) ? undefined : `no ${program}`

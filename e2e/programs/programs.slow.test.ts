@@ -1,7 +1,7 @@
 import type { PolicyRule } from '@portcullis/contract/agent-protocol.ts'
 import { unless } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { eventually } from '../kernel/vm.ts'
+import { eventually } from '../../proof/kit/kernel/vm.ts'
 import { idsOf, type Name, type Rig, startRig } from './debian.ts'
 import { whyNoPrograms } from './root.ts'
 

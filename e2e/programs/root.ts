@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { kernelFiles, whyNoKernel } from '../../proof/kit/kernel/kernel-files.ts'
 import { pristineRoot, whyNoDebianRoot } from '../../scripts/release/debian-root.ts'
-import { kernelFiles, whyNoKernel } from '../kernel/kernel-files.ts'
 
 /** The programs that use devices, and what a machine with systemd needs to run them. */
 const PACKAGES = [

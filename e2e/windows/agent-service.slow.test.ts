@@ -6,9 +6,9 @@ import { until } from '../../agent/test/harness.ts'
 import { startPeer } from '../../agent/test/peer.ts'
 import { signedBuild } from '../../agent/test/release-keys.ts'
 import { windowsNodes } from '../../agent/test/windows-nodes.ts'
+import { bundleForWine } from '../../proof/kit/windows/bundle.ts'
 import { bundleAgent } from '../../scripts/bundle-agent.mjs'
 import { createWineRoot, type WineRoot, whyNoWine } from '../../scripts/wine/root.ts'
-import { bundleForWine } from './bundle.ts'
 
 const release = releaseKeyPair()
 const STATE = '/prefix/drive_c/ProgramData/Portcullis Agent'

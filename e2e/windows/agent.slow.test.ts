@@ -4,10 +4,10 @@ import { Value } from 'typebox/value'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { until } from '../../agent/test/harness.ts'
 import { startPeer } from '../../agent/test/peer.ts'
+import { bundleForWine } from '../../proof/kit/windows/bundle.ts'
+import { fixtures, startOrders } from '../../proof/kit/windows/orders.ts'
 import { bundleAgent } from '../../scripts/bundle-agent.mjs'
 import { createWineRoot, type WineRoot, whyNoWine } from '../../scripts/wine/root.ts'
-import { bundleForWine } from './bundle.ts'
-import { fixtures, startOrders } from './orders.ts'
 
 describe('the agent for Windows under Wine', unless(whyNoWine()), () => {
   let root: WineRoot

@@ -3,8 +3,8 @@ import { machineHash } from '@portcullis/domain'
 import { unless } from '@portcullis/domain/testing'
 import { Value } from 'typebox/value'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { bundleForWine } from '../../proof/kit/windows/bundle.ts'
 import { createWineRoot, type WineRoot, whyNoWine } from '../../scripts/wine/root.ts'
-import { bundleForWine } from './bundle.ts'
 
 describe('facts of a host under Wine', unless(whyNoWine()), () => {
   let root: WineRoot

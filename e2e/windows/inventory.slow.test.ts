@@ -4,8 +4,8 @@ import { storageStick, unless } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { WindowsDevice, WindowsScan } from '../../agent/src/platform/windows/inventory.ts'
 import { hubDataFor, windowsNodes } from '../../agent/test/windows-nodes.ts'
+import { bundleForWine } from '../../proof/kit/windows/bundle.ts'
 import { createWineRoot, type WineRoot, whyNoWine } from '../../scripts/wine/root.ts'
-import { bundleForWine } from './bundle.ts'
 import { fixtureDevices as reports } from './fixture-devices.ts'
 
 const identity = (all: readonly DeviceReport[]) => {

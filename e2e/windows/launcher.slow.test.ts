@@ -1,8 +1,8 @@
 import { releaseKeyPair, unless } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { signedBuild } from '../../agent/test/release-keys.ts'
+import { bundleForWine } from '../../proof/kit/windows/bundle.ts'
 import { createWineRoot, type WineRoot, whyNoWine } from '../../scripts/wine/root.ts'
-import { bundleForWine } from './bundle.ts'
 
 const release = releaseKeyPair()
 

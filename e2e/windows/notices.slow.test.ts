@@ -1,7 +1,7 @@
 import { unless } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { bundleForWine } from '../../proof/kit/windows/bundle.ts'
 import { createWineRoot, type WineRoot, whyNoWine } from '../../scripts/wine/root.ts'
-import { bundleForWine } from './bundle.ts'
 
 describe('events and messages under Wine', unless(whyNoWine()), () => {
   let root: WineRoot

@@ -1,8 +1,8 @@
 import { storageStick, unless } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { windowsNodes } from '../../agent/test/windows-nodes.ts'
+import { bundleForWine } from '../../proof/kit/windows/bundle.ts'
 import { createWineRoot, type WineRoot, whyNoWine } from '../../scripts/wine/root.ts'
-import { bundleForWine } from './bundle.ts'
 import { restrictions } from './restrictions.ts'
 
 describe('the restrictions of Windows in the registry of Wine', unless(whyNoWine()), () => {

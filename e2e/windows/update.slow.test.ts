@@ -6,9 +6,17 @@ import { formatReleaseKeyFile, windowsScriptName } from '@portcullis/domain'
 import { releaseKeyFileOf, releaseKeyPair, unless } from '@portcullis/domain/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { nodeFlags } from '../../agent/src/node-flags.ts'
+import {
+  adminPassword,
+  type RunningServer,
+  remove,
+  start,
+  startServer,
+  temporaryDir,
+  until,
+} from '../../proof/kit/harness.ts'
 import { bundleWindowsAgent } from '../../scripts/bundle-agent.mjs'
 import { createWineRoot, type WineRoot, whyNoWine } from '../../scripts/wine/root.ts'
-import { adminPassword, type RunningServer, remove, start, startServer, temporaryDir, until } from '../harness.ts'
 
 const release = releaseKeyPair()
 const STATE = '/prefix/drive_c/ProgramData/Portcullis Agent'

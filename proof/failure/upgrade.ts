@@ -2,10 +2,10 @@
 
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { freePort } from '../../server/test/free-port.ts'
 import { temporaryFolder } from '../kit/database.ts'
 import { startFaultTest } from '../kit/fault-test.ts'
 import { loadBeneath } from '../kit/fleet.ts'
-import { freePort } from '../kit/free-port.ts'
 import { watchLocks } from '../kit/locks.ts'
 import { previousRelease, unpackRelease } from '../kit/other-release.ts'
 import { startProbe } from '../kit/probe.ts'

@@ -2,9 +2,9 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type pg from 'pg'
+import { freePort } from '../../server/test/free-port.ts'
 import { makeCertificate } from './certificate.ts'
 import { startDatabase, temporaryFolder } from './database.ts'
-import { freePort } from './free-port.ts'
 import { cpuSecondsOf, cpuSecondsOfTree } from './proc.ts'
 import { startServerProcess } from './server.ts'
 

@@ -1,6 +1,6 @@
 /** Runs two servers on one database with one key file. */
 import { join } from 'node:path'
-import { freePort } from './free-port.ts'
+import { freePort } from '../../server/test/free-port.ts'
 import { type ServerProcess, startServerProcess } from './server.ts'
 
 /** HAProxy probes every 0.3 s and drops a replica after two failed probes. Two seconds are three times as long. */

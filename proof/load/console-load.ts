@@ -1,6 +1,6 @@
 /** Measures how the console loads: on a slow line, and from page to page. */
 import type { Browser, Page } from 'playwright-core'
-import { openWindow } from '../../e2e/browser.ts'
+import { openWindow } from '../kit/browser.ts'
 
 /** A slow line: 400 kbit/s and 400 ms per round trip. */
 const slowLine = { offline: false, latency: 400, downloadThroughput: 50_000, uploadThroughput: 50_000 }

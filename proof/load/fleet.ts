@@ -1,9 +1,9 @@
 /** Starts a server whose database holds a fleet. All benchmarks of that size use the same one. */
 import { join } from 'node:path'
 import pg from 'pg'
+import { freePort } from '../../server/test/free-port.ts'
 import { makeCertificate } from '../kit/certificate.ts'
 import { seedFingerprints } from '../kit/fleet.ts'
-import { freePort } from '../kit/free-port.ts'
 import { type Installation, startServer } from '../kit/installation.ts'
 import { type LoadedFleet, loadFleet } from '../kit/loader.ts'
 import { type ServerProcess, startServerProcess } from '../kit/server.ts'

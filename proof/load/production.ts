@@ -3,7 +3,7 @@ import { copyFileSync, readFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { freePort } from '../kit/free-port.ts'
+import { freePort } from '../../server/test/free-port.ts'
 import { type ServerProcess, startServerProcess } from '../kit/server.ts'
 
 const readyWithinMs = 180_000

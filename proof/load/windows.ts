@@ -6,13 +6,13 @@
 import { setTimeout } from 'node:timers/promises'
 import { agentLimits, type DeviceReport } from '@portcullis/contract/agent-protocol.ts'
 import { buildDevice, plainKeyboard } from '@portcullis/domain/testing'
-import { bundleForWine } from '../../e2e/windows/bundle.ts'
-import { fixtures, startOrders } from '../../e2e/windows/orders.ts'
 import { bundleAgent } from '../../scripts/bundle-agent.mjs'
 import { createWineRoot, whyNoWine } from '../../scripts/wine/root.ts'
 import { startServer } from '../kit/installation.ts'
 import { cpuSecondsOfTree, memoryOfTree } from '../kit/proc.ts'
 import { atMost, median, round } from '../kit/verdict.ts'
+import { bundleForWine } from '../kit/windows/bundle.ts'
+import { fixtures, startOrders } from '../kit/windows/orders.ts'
 import type { BenchResult, Settings } from './result.ts'
 
 /** Devices of the host before the measurement. */

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import * as contract from '@portcullis/features/contract.ts'
 import { describe, expect, it } from 'vitest'
 import { openApiDocument, operationsOf } from '../../platform/server/http/openapi.ts'
-import { fromRoot } from '../../proof/kit/root.ts'
+import { ROOT } from '../bootstrap/say.mjs'
 import { accepted } from './accepted.ts'
 import { incompatibilities, type Surface, surfaceOf } from './compare.ts'
 
@@ -122,7 +123,7 @@ describe('comparison of interfaces', () => {
 })
 
 describe('the interface', () => {
-  const baseline = JSON.parse(readFileSync(fromRoot('docs/reference/interface-0.1.json'), 'utf8')) as Surface
+  const baseline = JSON.parse(readFileSync(join(ROOT, 'docs/reference/interface-0.1.json'), 'utf8')) as Surface
   const document = openApiDocument(operationsOf(contract), '0.1.0', contract) as unknown as Record<string, unknown>
   const all = incompatibilities(baseline, surfaceOf(document))
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { jetstreamManager } from '@nats-io/jetstream'
 import { connect } from '@nats-io/transport-node'
-import { freePort } from '../../proof/kit/free-port.ts'
+import { freePort } from './free-port.ts'
 
 const program = '/usr/sbin/nats-server'
 

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Attribute, Change, Client } from 'ldapts'
-import { freePort } from '../../proof/kit/free-port.ts'
 import type { IssuedCertificate } from './certificates.ts'
+import { freePort } from './free-port.ts'
 
 const program = '/usr/sbin/slapd'
 

@@ -1,7 +1,7 @@
 /** Opens every page of the console in a browser and looks for interpreted texts. */
-import { launchBrowser, openWindow, whyNoChromium } from '../../../e2e/browser.ts'
-import { consolePages } from '../../../e2e/page-paths.ts'
+import { launchBrowser, openWindow, whyNoChromium } from '../../kit/browser.ts'
 import type { Environment } from '../../kit/environment.ts'
+import { consolePages } from '../../kit/page-paths.ts'
 
 /** Runs in the page: counts elements that only an interpreted text creates, and checks whether a text is visible. */
 const look = `({

@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs'
 import { matchesGlob } from 'node:path'
 import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
+import { type NamedTest, namedTests, readMatrix } from '../../../scripts/takeover.ts'
 import vitest from '../../../vitest.config.ts'
 import { fromRoot } from '../../kit/root.ts'
-import { type NamedTest, namedTests, readMatrix } from './matrix.ts'
 
 /** A test that a file declares. */
 interface DeclaredTest {

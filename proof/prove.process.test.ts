@@ -7,18 +7,18 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { gates } from '../proof/attack/gates.ts'
-import { drills } from '../proof/failure/drills.ts'
-import { fromRoot, root } from '../proof/kit/root.ts'
-import { type Finding, type Result, type Verdict, verdictOf } from '../proof/kit/verdict.ts'
-import { alone, ofFleet } from '../proof/load/benchmarks.ts'
+import { gates } from './attack/gates.ts'
 import { fixtures } from './devices/devices.ts'
 import { measure } from './devices/measure.ts'
 import { deviceResult } from './devices/result.ts'
-import { differingPages, renderPages } from './proof/pages.ts'
-import { parts } from './proof/parts.ts'
-import { digestOf, gapsOf, kept, type Proof, type Run, readProof, unrecordedLimits, withAges } from './proof/results.ts'
-import { verdictOfRun } from './proof/run-part.ts'
+import { drills } from './failure/drills.ts'
+import { fromRoot, root } from './kit/root.ts'
+import { type Finding, type Result, type Verdict, verdictOf } from './kit/verdict.ts'
+import { alone, ofFleet } from './load/benchmarks.ts'
+import { differingPages, renderPages } from './pages/pages.ts'
+import { parts } from './pages/parts.ts'
+import { digestOf, gapsOf, kept, type Proof, type Run, readProof, unrecordedLimits, withAges } from './pages/results.ts'
+import { verdictOfRun } from './pages/run-part.ts'
 
 const resultOf = (name: string, findings: Finding[], agents?: number): Result => ({
   name,
@@ -253,7 +253,7 @@ describe('a run', () => {
 
 describe('the command line', () => {
   const prove = (...args: string[]) =>
-    spawnSync(process.execPath, [fromRoot('scripts/prove.ts'), ...args], { encoding: 'utf8' })
+    spawnSync(process.execPath, [fromRoot('proof/prove.ts'), ...args], { encoding: 'utf8' })
 
   it('lists its parts', () => {
     expect(prove('--list').stdout).toMatch(/^drill\/backup: A restored server/m)

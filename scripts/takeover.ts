@@ -1,6 +1,7 @@
 /** Reads the takeover matrix from docs/security/takeover.md: its cells, notes, and controls with their tests. */
 import { readFileSync } from 'node:fs'
-import { fromRoot } from '../../kit/root.ts'
+import { join } from 'node:path'
+import { ROOT } from './bootstrap/say.mjs'
 
 export interface NamedTest {
   /** Path from the root of the checkout. */
@@ -43,9 +44,10 @@ const cellOf = (attacker: string, goal: string, text: string): Cell => {
 }
 
 export const readMatrix = () => {
-  const [head = '', notes = '', controls = ''] = readFileSync(fromRoot('docs/security/takeover.md'), 'utf8').split(
-    /^## (?:Notes|Controls)$/m,
-  )
+  const [head = '', notes = '', controls = ''] = readFileSync(
+    join(ROOT, 'docs', 'security', 'takeover.md'),
+    'utf8',
+  ).split(/^## (?:Notes|Controls)$/m)
   const [titles = [], , ...rows] = [...head.matchAll(/^\| (.*) \|$|^\|---.*$/gm)].map(([, row = '']) =>
     row.split(' | '),
   )

@@ -1,4 +1,4 @@
-import type { DebianRoot } from '../../scripts/release/debian-root.ts'
+import type { DebianRoot } from '../../../scripts/release/debian-root.ts'
 
 /** Settings of an agent in a folder that has no /sys. */
 export const NO_DEVICES = `export PORTCULLIS_AGENT_SYSFS_ROOT=/packages/sys PORTCULLIS_AGENT_MONITOR_COMMAND=none

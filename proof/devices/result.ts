@@ -1,5 +1,5 @@
 /** Turns the measurement of device recognition into a result of the proof. */
-import { type Finding, type Result, verdictOf } from '../../proof/kit/verdict.ts'
+import { type Finding, type Result, verdictOf } from '../kit/verdict.ts'
 import type { measure } from './measure.ts'
 
 const limits: Readonly<Record<string, number>> = {

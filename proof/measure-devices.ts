@@ -1,16 +1,16 @@
 #!/usr/bin/env node
 /**
- * Measures device recognition: `node scripts/measure-devices.ts [records.json.gz] [--json FILE]`. Without records, it measures
+ * Measures device recognition: `node proof/measure-devices.ts [records.json.gz] [--json FILE]`. Without records, it measures
  * the fixtures of the project. Records are a JSON array of records: `vid`, `pid`, `descriptors` (hex), `manufacturer`,
  * `product`, `serial`, `configuration`, `speed` (Mbit/s), `reports` (pairs of interface number and hex), `label` (the
  * kind) and `isTool`. Only the first three are required.
  */
 import { parseArgs } from 'node:util'
-import { writeResults } from '../proof/kit/run.ts'
 import { fixtures, tools } from './devices/devices.ts'
 import { measure, print } from './devices/measure.ts'
 import { readRecords } from './devices/records.ts'
 import { deviceResult } from './devices/result.ts'
+import { writeResults } from './kit/run.ts'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

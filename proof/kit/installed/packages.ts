@@ -2,8 +2,8 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ensureBuilds } from '../../scripts/bootstrap/builds.mjs'
-import { ROOT } from '../../scripts/bootstrap/say.mjs'
+import { ensureBuilds } from '../../../scripts/bootstrap/builds.mjs'
+import { ROOT } from '../../../scripts/bootstrap/say.mjs'
 
 export interface Debs {
   server: string

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { unpackRelease } from '../../proof/kit/other-release.ts'
-import type { DebianRoot } from '../../scripts/release/debian-root.ts'
-import { START } from '../../scripts/release/packages-testing.ts'
+import type { DebianRoot } from '../../../scripts/release/debian-root.ts'
+import { START } from '../../../scripts/release/packages-testing.ts'
+import { unpackRelease } from '../other-release.ts'
 import type { Debs } from './packages.ts'
 import { NO_DEVICES, runIn } from './prepare.ts'
 

@@ -1,7 +1,7 @@
 /** Writes the proof pages and the sizing guide from the results. Templates hold the prose and no figures. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Finding, hasLimit, isMet, limitOf, type Result } from '../../proof/kit/verdict.ts'
+import { type Finding, hasLimit, isMet, limitOf, type Result } from '../kit/verdict.ts'
 import { type Page, type Part, parts } from './parts.ts'
 import { missesOf, type Proof, type Run } from './results.ts'
 import { sizingTable } from './sizing.ts'

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { windowsNodes } from '../../agent/test/windows-nodes.ts'
+import { windowsNodes } from '../../../agent/test/windows-nodes.ts'
 
 type Report = Parameters<typeof windowsNodes>[0]
 

@@ -15,7 +15,7 @@ export interface KernelFiles {
   agent: string
 }
 
-const build = fileURLToPath(new URL('../../build', import.meta.url))
+const build = fileURLToPath(new URL('../../../build', import.meta.url))
 /** Folder that scripts/debian-packages.mjs fills. */
 const unpacked = join(build, 'kernel')
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { build } from 'esbuild'
-import { ROOT } from '../../scripts/bootstrap/say.mjs'
+import { ROOT } from '../../../scripts/bootstrap/say.mjs'
 
 /** Bundles a program for Node under Wine and returns its text. */
 export const bundleForWine = async (entry: string): Promise<string> => {

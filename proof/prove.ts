@@ -2,10 +2,10 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { root } from '../proof/kit/root.ts'
-import { exitCodeOf, type Verdict, worstOf } from '../proof/kit/verdict.ts'
-import { differingPages, renderPages } from './proof/pages.ts'
-import { type Part, partsNamed } from './proof/parts.ts'
+import { root } from './kit/root.ts'
+import { exitCodeOf, type Verdict, worstOf } from './kit/verdict.ts'
+import { differingPages, renderPages } from './pages/pages.ts'
+import { type Part, partsNamed } from './pages/parts.ts'
 import {
   gapsOf,
   kept,
@@ -16,8 +16,8 @@ import {
   unrecordedLimits,
   withAges,
   writeProof,
-} from './proof/results.ts'
-import { runPart } from './proof/run-part.ts'
+} from './pages/results.ts'
+import { runPart } from './pages/run-part.ts'
 
 const usage = `Usage: npm run prove -- [part…] [--quick] [--stale]
        npm run prove -- --pages | --check | --list [part…]

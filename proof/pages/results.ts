@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Finding, hasLimit, isMet, limitOf, type Result, type Verdict } from '../../proof/kit/verdict.ts'
+import { type Finding, hasLimit, isMet, limitOf, type Result, type Verdict } from '../kit/verdict.ts'
 import { type Part, parts } from './parts.ts'
 
 /** One run of a part. */

@@ -15,10 +15,10 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Agent, AgentDetail, DeviceReport, FleetEvent, Peripheral } from '@portcullis/contract'
 import { describeSysfs } from '@portcullis/domain/testing'
-import { nodeFlags } from '../agent/src/node-flags.ts'
-import { codeCache } from '../server/test/code-cache.ts'
+import { nodeFlags } from '../../agent/src/node-flags.ts'
+import { codeCache } from '../../server/test/code-cache.ts'
 
-const root = fileURLToPath(new URL('..', import.meta.url))
+const root = fileURLToPath(new URL('../..', import.meta.url))
 export const adminPassword = 'correct horse battery staple'
 
 /** Waits for a value and fails with `what` after the deadline. Returns the value and the time it took. */

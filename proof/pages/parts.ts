@@ -226,7 +226,7 @@ export const parts: readonly Part[] = [
     'platform/server/syslog',
   ]),
   bench('devices', 'Attack tools are found, and ordinary devices are not mistaken for them.', 'devices', [
-    'scripts/devices',
+    'proof/devices',
     'domain/src/attack-tools.ts',
     'domain/src/classify.ts',
     'domain/src/knowledge.ts',
@@ -243,5 +243,5 @@ export const partsNamed = (names: readonly string[]): { found: readonly Part[]; 
 /** Returns the program of a part and its arguments, without the seed and the result file. */
 export const commandOf = ({ name, page, checks }: Part, isQuick: boolean): { program: string; args: string[] } =>
   name === 'bench/devices'
-    ? { program: 'scripts/measure-devices.ts', args: [] }
+    ? { program: 'proof/measure-devices.ts', args: [] }
     : { program: `proof/${folderOf[page]}/main.ts`, args: [...checks, ...(isQuick ? ['--quick'] : [])] }

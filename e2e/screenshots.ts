@@ -6,9 +6,9 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
-import { launchBrowser, openSignedIn } from '../e2e/browser.ts'
-import { freePort } from '../proof/kit/free-port.ts'
+import { launchBrowser, openSignedIn } from '../proof/kit/browser.ts'
 import { fromRoot } from '../proof/kit/root.ts'
+import { freePort } from '../server/test/free-port.ts'
 
 const folder = fromRoot('docs/guide/images')
 const password = 'correct horse battery staple'
