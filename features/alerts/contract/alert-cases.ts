@@ -14,20 +14,20 @@ export const alertStateLabels: Readonly<Record<AlertState, string>> = {
   closed: 'Closed',
 }
 
-/** Verdicts with which a person closes an alert or a finding. */
-export const verdicts = ['truePositive', 'benign', 'falsePositive', 'test'] as const
-export type Verdict = (typeof verdicts)[number]
-export const verdictLabels: Readonly<Record<Verdict, string>> = {
-  truePositive: 'True positive',
+/** Verdicts with which a person closes an alert. */
+export const alertVerdicts = ['true', 'benign', 'false', 'test'] as const
+export type AlertVerdict = (typeof alertVerdicts)[number]
+export const alertVerdictLabels: Readonly<Record<AlertVerdict, string>> = {
+  true: 'True positive',
   benign: 'Benign',
-  falsePositive: 'False positive',
+  false: 'False positive',
   test: 'Test',
 }
 /** What each verdict says, for the person who chooses it. */
-export const verdictHelp: Readonly<Record<Verdict, string>> = {
-  truePositive: 'The alert was right, and the device or event was a threat.',
+export const alertVerdictHelp: Readonly<Record<AlertVerdict, string>> = {
+  true: 'The alert was right, and the device or event was a threat.',
   benign: 'The alert was right, but the device or event is legitimate.',
-  falsePositive: 'The alert was wrong.',
+  false: 'The alert was wrong.',
   test: 'Somebody tested the detection.',
 }
 
@@ -75,9 +75,9 @@ export const caseMembers = {
   snoozedUntil: Type.String({
     description: 'End of the snooze: RFC 3339 with `Z`. Empty: the alert is not snoozed.',
   }),
-  verdict: Type.Enum(['', ...verdicts], {
+  verdict: Type.Enum(['', ...alertVerdicts], {
     'x-label': 'Verdict',
-    'x-labels': verdictLabels,
+    'x-labels': alertVerdictLabels,
     description: 'Verdict of the person who closed the alert. Empty: it is open, or it was closed without a verdict.',
   }),
 }
@@ -161,7 +161,9 @@ export const closeAlerts = operation({
   ),
   body: closed({
     ids,
-    verdict: Type.Optional(Type.Enum(verdicts, { description: 'Required if one of the alerts is Critical or above.' })),
+    verdict: Type.Optional(
+      Type.Enum(alertVerdicts, { description: 'Required if one of the alerts is Critical or above.' }),
+    ),
     comment: Type.Optional(commentText('Reason, at most 4,000 characters.')),
   }),
   errors: ['not_found'],

@@ -4,7 +4,7 @@ import { apiPrefix, closed, operation, paging, utcTime } from '@portcullis/platf
 import { severityNames } from '@portcullis/platform/contract/severities.ts'
 import { type Static, type TSchema, Type } from 'typebox'
 import { healthStatuses } from '#features/health/contract/health.ts'
-import { AlertHistoryEntry, alertStates, caseMembers, historyMost, verdicts } from './alert-cases.ts'
+import { AlertHistoryEntry, alertStates, alertVerdicts, caseMembers, historyMost } from './alert-cases.ts'
 import { alertCatalogue, alertKinds } from './alert-catalogue.ts'
 
 const base = `${apiPrefix}/systemNotification`
@@ -189,7 +189,7 @@ export const alertList = list({
     state: choice(alertStates),
     owner: part(),
     isMine: filter('boolean', 'true or false. True: the calling account is the owner', { label: 'Assigned to me' }),
-    verdict: choice(verdicts),
+    verdict: choice(alertVerdicts),
     entityType: choice(alertEntities),
     entityId: part(),
     link: part(),

@@ -2,17 +2,17 @@ import {
   type AlertCounts,
   type AlertHost,
   type AlertState,
+  type AlertVerdict,
   alertEntities,
   alertKinds,
   alertStates,
+  alertVerdicts,
   type RiskFilter,
   type RiskNotification,
   type RiskOrder,
   riskQueryName,
   riskView,
   severityNames,
-  type Verdict,
-  verdicts,
 } from '@portcullis/contract'
 import { sourcesSql, waitingSources } from '@portcullis/domain'
 import type { Db, Queryable } from '@portcullis/platform/server/db/db.ts'
@@ -56,7 +56,7 @@ const filters: Readonly<Record<RiskFilter, Filter>> = {
   state: isAnyOf(`(${stateSql})`, alertStates),
   owner: contains(`lower(${ownerSql})`),
   isMine: isTrue('coalesce(n.owner_id = me.id, false)'),
-  verdict: isAnyOf('n.verdict', verdicts),
+  verdict: isAnyOf('n.verdict', alertVerdicts),
   entityType: isAnyOf('n.entity_type', alertEntities),
   entityId: contains('lower(n.entity_id)'),
   link: contains('lower(n.link)'),
@@ -183,7 +183,7 @@ export const createAlertsRead = (db: Db) => ({
       state: AlertState
       owner: string
       snoozedUntil: string
-      verdict: Verdict | ''
+      verdict: AlertVerdict | ''
     }>(sql`
       select n.notice_id as "id", n.subject as "name", n.status as "status", n.description as "description",
         ${raw(utcSql('n.created_at'))} as "creationTime", ${raw(utcSql('n.last_at'))} as "lastTime", n.count as "count",

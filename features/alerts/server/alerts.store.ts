@@ -193,6 +193,19 @@ export const createAlertsStore = () => ({
       on conflict (notice_id, agent_id) do update set host = excluded.host where h.host <> excluded.host`)
   },
 
+  /** Returns the open alerts of a kind about one model each. */
+  openModels: (q: Queryable, kind: AlertKind) =>
+    q.query<{
+      notice_id: number
+      subject: string
+      title: string
+      severity: number
+      hashtags: string
+      turn: number
+    }>(sql`
+      select n.notice_id, n.subject, n.title, n.severity, n.hashtags, n.turn from notices n
+      where n.kind = ${kind} and n.entity_type = 'Model' and n.dismissed_at is null order by n.notice_id`),
+
   /** Returns the open alerts about these subjects. */
   openOf: (tx: Tx, kind: AlertKind, subjects: readonly string[]) =>
     tx.query<{ notice_id: number; severity: number; hashtags: string }>(sql`

@@ -1,13 +1,13 @@
 import {
   type AlertAction,
+  type AlertVerdict,
+  alertVerdictLabels,
   type assignAlerts,
   type BodyOf,
   type closeAlerts,
   type commentAlerts,
   type snoozeAlerts,
   snoozeDaysMost,
-  type Verdict,
-  verdictLabels,
   verdictSeverity,
 } from '@portcullis/contract'
 import { cleanText } from '@portcullis/domain'
@@ -55,7 +55,7 @@ interface Change {
 }
 
 /** Returns the event about a change of an alert. */
-const caseEvent = (
+export const caseEvent = (
   { notice_id, title, severity }: Pick<CaseRow, 'notice_id' | 'title' | 'severity'>,
   kind: OtherEventKind,
   said: string,
@@ -123,12 +123,18 @@ export const createCases = ({ db, clock, audit, events, hint }: AlertsContext, r
     return { changed: ids }
   }
 
-  async function closeRows(tx: Tx, actor: Actor, rows: readonly CaseRow[], verdict: Verdict | '', comment: string) {
+  async function closeRows(
+    tx: Tx,
+    actor: Actor,
+    rows: readonly CaseRow[],
+    verdict: AlertVerdict | '',
+    comment: string,
+  ) {
     const open = rows.filter(({ is_closed }) => !is_closed)
     const ids = open.map(({ notice_id }) => notice_id)
     if (ids.length === 0) return { changed: [] }
     await store.close(tx, ids, new Date(clock.now()), actor.userName, verdict, comment)
-    const label = verdict === '' ? '' : verdictLabels[verdict]
+    const label = verdict === '' ? '' : alertVerdictLabels[verdict]
     return record(tx, actor, open, {
       action: 'closed',
       detail: verdict,

@@ -101,9 +101,7 @@ describe('an alert as a case', () => {
     expect((await post('notices/close', { ids: [other.id] })).changed).toEqual([other.id])
     const missing = await post('notices/close', { ids: [critical.id, 999_999], verdict: 'test' })
     expect([missing.status, missing.detail]).toEqual([404, 'Alert 999999 does not exist.'])
-    expect((await post('notices/close', { ids: [critical.id], verdict: 'truePositive' })).changed).toEqual([
-      critical.id,
-    ])
+    expect((await post('notices/close', { ids: [critical.id], verdict: 'true' })).changed).toEqual([critical.id])
     // The call of the specification closes without a verdict.
     const third = await raise('attackTool')
     expect((await manager.api.post(`${base}/riskNotifications/dismiss`, { id: third.id })).json()).toBe(true)
@@ -113,7 +111,7 @@ describe('an alert as a case', () => {
   it('becomes a new case when it happens again after it was closed', async () => {
     const { id, again } = await raise()
     await post('notices/assign', { ids: [id], owner: manager.userName })
-    await post('notices/close', { ids: [id], verdict: 'falsePositive', comment: 'x' })
+    await post('notices/close', { ids: [id], verdict: 'false', comment: 'x' })
     t.clock.advance(3_600_000)
     await fresh()
     await again()
@@ -158,7 +156,7 @@ describe('an alert as a case', () => {
       ['assign', { owner: 'nobody' }, 'body.owner'],
       ['comment', { comment: ' ' }, 'body.comment'],
       ['comment', { comment: 'x'.repeat(4_001) }, 'body.comment'],
-      ['close', { verdict: 'true' }, 'body.verdict'],
+      ['close', { verdict: 'guilty' }, 'body.verdict'],
       ['close', { ids: [] }, 'body.ids'],
       ['close', { ids: [id, id] }, 'body.ids'],
     ] as const) {

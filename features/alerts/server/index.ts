@@ -51,7 +51,7 @@ export const alertsFeature = (app: HttpApp, context: AlertsContext) => {
   const inbox = createInbox(context, read, cases, casesRead)
   context.policy.onAccepted(inbox.closeAccepted)
   context.agents.onUnlinked(inbox.closeDuplicates)
-  const watchers = createWatchers(context)
+  const watchers = createWatchers(context, cases, dispatch.note)
   const channelTest = createChannelTest(context, groups)
 
   context.metrics.read('portcullis_notices_behind', 'gauge', 'Events not yet processed for alerts.', inbox.behind)

@@ -6,6 +6,9 @@ import { contextOf } from '@portcullis/server/test/capability-app.ts'
 import { insertFleet } from '@portcullis/server/test/fleet.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { UsableViolation } from '#features/devices/server/insights/index.ts'
+import { createCasesRead } from './cases.read.ts'
+import { createCases } from './cases.service.ts'
+import type { AlertsContext } from './context.ts'
 import { createWatchers } from './watchers.ts'
 
 let t: TestApp
@@ -82,16 +85,27 @@ describe('findings of the insights', () => {
   }
   let rare: UncommonPeripheral[] | null = []
   let violating: UsableViolation[] = []
-  const watchers = () =>
-    createWatchers(
-      contextOf({
-        db: t.db,
-        clock: t.clock,
-        events: t.events,
-        settings: t.settings,
-        insights: { uncommonNow: async () => rare, usableViolations: async () => violating },
-      }),
-    )
+  let common = new Map<string, number>()
+  const resolved: number[] = []
+  const watchers = () => {
+    const context = contextOf<AlertsContext>({
+      db: t.db,
+      clock: t.clock,
+      events: t.events,
+      settings: t.settings,
+      hint: async () => undefined,
+      insights: {
+        uncommonNow: async () => rare,
+        usableViolations: async () => violating,
+        commonOf: async (models: readonly string[]) => new Map([...common].filter(([model]) => models.includes(model))),
+      },
+    })
+    return createWatchers(context, createCases(context, createCasesRead(t.db)), async (_tx, news) => {
+      resolved.push(...news.filter((one) => one.news === 'resolved').map(({ alertId }) => alertId))
+    })
+  }
+  const historyOf = async (id: number | undefined) =>
+    (await (await t.admin()).get(`/prime/webui/systemNotification/notices/${id}`)).json().history
 
   it('are reported when they begin, and again when they return', async () => {
     const one = {
@@ -131,6 +145,27 @@ describe('findings of the insights', () => {
         title: 'OpenMoko HackRF (uncommon) on 2 hosts',
       },
     ])
+    // The alert ends when the model is common, and not when the device was only unplugged.
+    const [alert] = await notices('uncommon')
+    rare = []
+    await watchers().uncommon()
+    expect(await notices('uncommon')).toHaveLength(1)
+    common = new Map([['1D50:60FC', 1_200]])
+    await watchers().uncommon()
+    await watchers().uncommon()
+    expect(await notices('uncommon')).toEqual([])
+    expect(resolved).toEqual([alert?.id])
+    expect((await historyOf(alert?.id))[0]).toMatchObject({
+      by: 'system',
+      action: 'ended',
+      detail: 'The model is no longer uncommon: 1,200 hosts have it.',
+    })
+    expect(await eventsOf('0x130033')).toBe(1)
+    // A rare shape of a common model is still uncommon.
+    rare = [{ ...one, agents: [await host(5)] }]
+    await watchers().uncommon()
+    await t.alerts.run()
+    expect(await notices('uncommon')).toMatchObject([{ id: alert?.id, state: 'open', count: 4 }])
   })
 
   it('about the allowlist are reported when they last, one alert per model', async () => {
@@ -183,6 +218,9 @@ describe('findings of the insights', () => {
 
   it('come from the real insights without errors', async () => {
     await t.alerts.watch.uncommon()
+    const [violation] = await notices('whitelistViolation')
     await t.alerts.watch.violations()
+    expect(await notices('whitelistViolation')).toEqual([])
+    expect((await historyOf(violation?.id))[0]).toMatchObject({ action: 'ended' })
   })
 })

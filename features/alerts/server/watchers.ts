@@ -2,7 +2,9 @@ import type { AlertKind } from '@portcullis/contract'
 import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import { deviceDetails, type EventOrigin, eventOrigin, type NewEvent } from '#features/events/server/index.ts'
 import { createAlertsStore } from './alerts.store.ts'
+import { bySystem, type Cases, caseEvent } from './cases.service.ts'
 import type { AlertsContext } from './context.ts'
+import type { AlertNews } from './news.ts'
 
 /** Hosts per run, which limits its duration. */
 const atOnce = 1_000
@@ -17,7 +19,11 @@ const lasting = (ms: number): string => {
 }
 
 /** Turns states (silent, uncommon, not on the allowlist) into one event each when they begin. */
-export const createWatchers = ({ db, clock, events, insights, settings }: AlertsContext) => {
+export const createWatchers = (
+  { db, clock, events, insights, settings }: AlertsContext,
+  cases: Pick<Cases, 'end'>,
+  notify: (tx: Tx, news: readonly AlertNews[]) => Promise<void>,
+) => {
   const store = createAlertsStore()
   /** Appends events for new findings, in one replica at a time. */
   async function reportNew<T>(
@@ -47,6 +53,39 @@ export const createWatchers = ({ db, clock, events, insights, settings }: Alerts
           if (host === undefined) return []
           return [eventOf(one, eventOrigin(host))]
         }),
+      )
+    })
+  }
+
+  /** Ends the open alerts of a kind about models. `reasonsOf` returns those whose condition is over, with the reason. */
+  async function endOver(
+    kind: AlertKind,
+    reasonsOf: (models: readonly string[]) => Promise<ReadonlyMap<string, string>>,
+  ): Promise<void> {
+    const open = await store.openModels(db, kind)
+    const reasons = open.length === 0 ? new Map() : await reasonsOf(open.map(({ subject }) => subject))
+    const over = open.filter(({ subject }) => reasons.has(subject))
+    if (over.length === 0) return
+    await db.transaction(async (tx) => {
+      if (!(await store.tryWatch(tx))) return
+      for (const { notice_id, subject } of over)
+        await cases.end(tx, [notice_id], bySystem, reasons.get(subject) as string)
+      await notify(
+        tx,
+        over.map(({ notice_id, turn, severity, hashtags }) => ({
+          alertId: notice_id,
+          turn,
+          news: 'resolved',
+          before: null,
+          id: kind,
+          list: 'risk',
+          severity,
+          tags: new Set(hashtags.split(',').filter((tag) => tag !== '')),
+        })),
+      )
+      await events.append(
+        tx,
+        over.map((row) => caseEvent(row, 'alertClosed', `ended: ${reasons.get(row.subject)}`)),
       )
     })
   }
@@ -109,6 +148,16 @@ export const createWatchers = ({ db, clock, events, insights, settings }: Alerts
         ({ agent }) => agent.uuid,
         true,
       )
+      const rareModels = new Set(rare.map(({ vid, pid }) => `${vid}:${pid}`))
+      await endOver('uncommon', async (models) => {
+        const common = await insights.commonOf(models.filter((model) => !rareModels.has(model)))
+        return new Map(
+          [...common].map(([model, hosts]) => [
+            model,
+            `The model is no longer uncommon: ${hosts.toLocaleString('en')} hosts have it.`,
+          ]),
+        )
+      })
     },
 
     /**
@@ -133,6 +182,13 @@ export const createWatchers = ({ db, clock, events, insights, settings }: Alerts
         settleMs,
         ({ isDue }) => isDue,
       )
+      if (found.length >= mostViolations) return
+      const still = new Set(found.map(({ vid, pid }) => `${vid}:${pid}`.toUpperCase()))
+      await endOver('whitelistViolation', async (models) => {
+        const reason =
+          'No armed host lets a device of this model work without a rule any more: it was approved, blocked or removed.'
+        return new Map(models.filter((model) => !still.has(model)).map((model) => [model, reason]))
+      })
     },
   }
 }

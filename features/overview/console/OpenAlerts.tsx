@@ -6,6 +6,7 @@ import { Link } from '@tanstack/react-router'
 import { AlertList } from '#features/alerts/console/shared/AlertList.tsx'
 import { lineOfRisk } from '#features/alerts/console/shared/line.ts'
 import { alertsKey, useAlertCounts } from '#features/alerts/console/shared/useAlerts.ts'
+import { ResponseTimes } from './ResponseTimes.tsx'
 import { strings } from './strings.ts'
 
 const shown = 5
@@ -32,6 +33,7 @@ export const OpenAlerts = () => {
       {(counts?.riskNotifications ?? 0) > shown ? (
         <Link to="/alerts">{strings.allAlerts({ count: counts?.riskNotifications ?? 0 })}</Link>
       ) : null}
+      <ResponseTimes />
     </Panel>
   )
 }

@@ -1,11 +1,11 @@
 import { Button } from '@mantine/core'
 import {
+  alertVerdictLabels,
   getNotice,
   listHealthNotices,
   listRiskNotices,
   type ResponseOf,
   readableEvent,
-  verdictLabels,
 } from '@portcullis/contract'
 import type { Api } from '@portcullis/platform/console/lib/api.ts'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
@@ -34,7 +34,7 @@ import type { Decision } from './steps.ts'
 import { strings } from './strings.ts'
 import { type CaseActionsState, everyState } from './useCases.tsx'
 
-const verdictTexts = messages(verdictLabels)
+const verdictTexts = messages(alertVerdictLabels)
 
 export interface AlertBodyProps {
   id: number

@@ -1,5 +1,5 @@
 import { Button, Textarea } from '@mantine/core'
-import { type AlertHistoryEntry, type Verdict, verdictLabels } from '@portcullis/contract'
+import { type AlertHistoryEntry, type AlertVerdict, alertVerdictLabels } from '@portcullis/contract'
 import { messages } from '@portcullis/platform/console/lib/messages.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
@@ -9,7 +9,7 @@ import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { type ReactNode, useState } from 'react'
 import { historyTexts, strings } from './strings.ts'
 
-const verdictTexts = messages(verdictLabels)
+const verdictTexts = messages(alertVerdictLabels)
 
 /** Returns what happened, as a sentence without the person. */
 const saidOf = ({ action, detail }: AlertHistoryEntry): ReactNode => {
@@ -20,7 +20,7 @@ const saidOf = ({ action, detail }: AlertHistoryEntry): ReactNode => {
       return strings.historySnoozed({ time: <Time value={detail} form="local" /> })
     case 'closed':
       return detail in verdictTexts
-        ? strings.historyClosed({ verdict: verdictTexts[detail as Verdict] })
+        ? strings.historyClosed({ verdict: verdictTexts[detail as AlertVerdict] })
         : strings.historyClosedPlain
     default:
       return historyTexts[action]

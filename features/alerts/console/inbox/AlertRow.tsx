@@ -1,6 +1,6 @@
 // biome-ignore-all lint/a11y/useSemanticElements: virtual rows cannot be a table element
 import { ActionIcon } from '@mantine/core'
-import { readableEvent, verdictLabels } from '@portcullis/contract'
+import { alertVerdictLabels, readableEvent } from '@portcullis/contract'
 import { messages } from '@portcullis/platform/console/lib/messages.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
@@ -15,7 +15,7 @@ import classes from './inbox.module.css'
 import type { Decision } from './steps.ts'
 import { strings } from './strings.ts'
 
-const verdictTexts = messages(verdictLabels)
+const verdictTexts = messages(alertVerdictLabels)
 
 export interface AlertRowProps {
   line: Line

@@ -1,5 +1,5 @@
 import { Modal, Radio, Textarea } from '@mantine/core'
-import { type Verdict, verdictHelp, verdictLabels, verdicts } from '@portcullis/contract'
+import { type AlertVerdict, alertVerdictHelp, alertVerdictLabels, alertVerdicts } from '@portcullis/contract'
 import { messages } from '@portcullis/platform/console/lib/messages.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
@@ -10,8 +10,8 @@ import { useState } from 'react'
 import type { Case, Closing } from './case.ts'
 import { strings } from './strings.ts'
 
-const labels = messages(verdictLabels)
-const help = messages(verdictHelp)
+const labels = messages(alertVerdictLabels)
+const help = messages(alertVerdictHelp)
 const titlesShown = 5
 
 interface CloseDialogProps {
@@ -22,7 +22,7 @@ interface CloseDialogProps {
 }
 
 const Body = ({ cases, close, cancel }: CloseDialogProps & { cases: readonly Case[] }) => {
-  const [verdict, setVerdict] = useState<Verdict | ''>('')
+  const [verdict, setVerdict] = useState<AlertVerdict | ''>('')
   const [comment, setComment] = useState('')
   const { busy, failure, run } = useChange()
   const needsVerdict = cases.some((one) => one.needsVerdict)
@@ -48,10 +48,10 @@ const Body = ({ cases, close, cancel }: CloseDialogProps & { cases: readonly Cas
         description={needsVerdict ? strings.verdictRequired : strings.verdictOptional}
         required={needsVerdict}
         value={verdict}
-        onChange={(value) => setVerdict(value as Verdict)}
+        onChange={(value) => setVerdict(value as AlertVerdict)}
       >
         <Stack gap={6} pad="8px 0 0">
-          {verdicts.map((one, index) => (
+          {alertVerdicts.map((one, index) => (
             <Radio
               key={one}
               value={one}

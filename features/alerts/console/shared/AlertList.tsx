@@ -22,6 +22,7 @@ export const AlertList = ({ alerts, opened }: { alerts: readonly Listed[]; opene
           <Row as="span" quiet>
             <SeverityTag severity={line.severity} word={line.severityLabel} />
             <strong>{timesText(line.count)}</strong>
+            {line.owner === '' ? null : <DeviceText value={line.owner} />}
             <Text end>
               <Time value={line.lastAt} />
             </Text>

@@ -1,11 +1,11 @@
 import {
   type AlertState,
+  type AlertVerdict,
   alertCatalogue,
   alertCause,
   type HealthNotice,
   type HealthStatus,
   type RiskNotification,
-  type Verdict,
   verdictSeverity,
 } from '@portcullis/contract'
 import type { Severity } from '@portcullis/platform/console/ui/theme/tokens.ts'
@@ -34,7 +34,7 @@ export interface Line {
   state: AlertState
   owner: string
   snoozedUntil: string
-  verdict: Verdict | ''
+  verdict: AlertVerdict | ''
   /** Whether it can only be closed with a verdict. */
   needsVerdict: boolean
   /** The model that the alert is about; null: it is about no single model. */

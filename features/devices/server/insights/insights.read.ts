@@ -181,6 +181,15 @@ export const createInsightsRead = (db: Queryable) => {
       return { total: rows[0]?.total ?? 0, rows: shaped(rows, population) }
     },
 
+    /** Returns the models that are on more hosts than a limit, with the number of hosts. */
+    modelsOnMoreThan: async (models: readonly string[], limit: number): Promise<ReadonlyMap<string, number>> => {
+      const rows = await db.prepared<{ model: string; hosts: number }>(sql`
+        select m.vid || ':' || m.pid as model, m.hosts from unnest(${models}::text[]) u(model)
+          join models m on m.vid = split_part(u.model, ':', 1) and m.pid = split_part(u.model, ':', 2)
+        where m.hosts > ${limit}::int`)
+      return new Map(rows.map((row) => [row.model, row.hosts]))
+    },
+
     /**
      * Returns models with an attached vulnerable device. Counters give the number of hosts unless two fingerprints
      * share it.

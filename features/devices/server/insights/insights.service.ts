@@ -100,6 +100,12 @@ export const createInsightsService = ({ db, exportDb, clock, knowledge }: Device
       const { insufficientPopulation, data } = await uncommon.get()
       return insufficientPopulation ? null : data
     },
+    /** Of these models (`VID:PID`), those on too many hosts to be uncommon, with the number of hosts. */
+    commonOf: async (models: readonly string[]): Promise<ReadonlyMap<string, number>> => {
+      if (models.length === 0) return new Map()
+      const [{ population }, stored] = await Promise.all([moment(), read.settings(settingNames)])
+      return read.modelsOnMoreThan(models, hostLimit(readSettings(stored), population))
+    },
     /** Attached devices that armed hosts let work although no rule allows them, up to a limit. */
     usableViolations: (limit: number): Promise<readonly UsableViolation[]> =>
       exportDb.query<UsableViolation>(read.usableViolations(limit)),
