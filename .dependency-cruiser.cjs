@@ -1,7 +1,7 @@
 // The boundaries of ARCHITECTURE.md as rules of dependency-cruiser. scripts/boundaries.test.mjs plants a violation of
 // each. Paths are matched from the start, so the same rules apply to its trees. scripts/invariants.mjs lists the comments.
 
-const { TIERS } = require('./scripts/tiers.cjs')
+const { FOLDERS, TIERS } = require('./scripts/tiers.cjs')
 
 /** Capabilities lie in `features/<capability>/{contract,server,console}/`. */
 const CAPABILITY = '^features/'
@@ -22,9 +22,19 @@ const tierRules = bound.map((tier, index) => ({
   to: { path: `${CAPABILITY}${anyOf(TIERS.slice(index).flat())}server/`, pathNot: `${CAPABILITY}$1/` },
 }))
 
+const folderRules = FOLDERS.slice(0, -1).map((folder, index) => ({
+  name: `${folder}-imports-lower-folders-only`,
+  comment: `No import runs from ${folder}/ to a folder above it: ${FOLDERS.slice(index + 1).join(', ')}.`,
+  severity: 'error',
+  // everything.ts gives features/contract.ts its former name.
+  from: { path: `^${folder}/`, pathNot: `${TEST}|^server/test/|^contract/src/everything\\.ts$` },
+  to: { path: `^${anyOf(FOLDERS.slice(index + 1))}` },
+}))
+
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
   forbidden: [
+    ...folderRules,
     ...tierRules,
     {
       name: 'every-capability-has-a-tier',
@@ -46,13 +56,6 @@ module.exports = {
       severity: 'error',
       from: { path: '^(server|cli|proof|e2e)/' },
       to: { path: `${CAPABILITY}[^/]+/server/(?!index\\.ts$|[a-z-]+/index\\.ts$)` },
-    },
-    {
-      name: 'platform-knows-no-capability',
-      comment: 'The platform imports no capability.',
-      severity: 'error',
-      from: { path: '^platform/' },
-      to: { path: '^(features/|server/src/)' },
     },
     {
       name: 'nobody-imports-compose-but-entries',

@@ -38,6 +38,11 @@ const anchorsOf = (path) => {
   return [...headings, ...[...text.matchAll(/<a id="([^"]+)">/g)].map(([, id]) => id)]
 }
 
+it('finds the pages that a build writes', () => {
+  const made = 'docs/reference/api/README.md'
+  expect(existsSync(join(ROOT, made)), `${made} is missing. Run \`npm run build\` first.`).toBe(true)
+})
+
 it.each(pages)('%s links only to files and headings that exist', (page) => {
   const links = [...read(page).matchAll(/\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]*))?\)/g)]
   const broken = links.filter(([, path, anchor]) => {

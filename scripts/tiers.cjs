@@ -1,3 +1,19 @@
+/** Folders of the checkout with code, lower first. A folder imports only lower ones; tests may import any (ARCHITECTURE.md). */
+exports.FOLDERS = [
+  'contract',
+  'domain',
+  'platform',
+  'agent',
+  'poller',
+  'features',
+  'cli',
+  'console',
+  'server',
+  'scripts',
+  'proof',
+  'e2e',
+]
+
 /**
  * Capabilities (folders of `features/`) by tier, lower first. The server part of a capability may import and call only
  * capabilities of a lower tier (ARCHITECTURE.md).

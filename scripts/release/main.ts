@@ -1,7 +1,7 @@
 /**
  * `npm run release -- --out DIR [--key FILE]`: builds the files of a release from a clean checkout.
  */
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import {
   cpSync,
   existsSync,
@@ -16,8 +16,6 @@ import {
 } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { differingPages } from '../../proof/pages/pages.ts'
-import { gapsOf, readProof, uncommitted, unrecordedLimits } from '../../proof/pages/results.ts'
 import { Refusal, ROOT, say } from '../bootstrap/say.mjs'
 import { readReleaseKey } from '../bundle-agent.mjs'
 import { buildInstaller, installerName } from '../msi/installer.ts'
@@ -80,14 +78,17 @@ const readOptions = () => {
  * Refuses a release from uncommitted files, or without a current result of every proof. Returns whether all are current.
  */
 const assertReleasable = (isUnproven: boolean): boolean => {
-  if (uncommitted(ROOT).length > 0)
+  if (execFileSync('git', ['status', '--porcelain'], { cwd: ROOT, encoding: 'utf8' }) !== '')
     throw new Refusal('The checkout contains changes that are not committed. Commit or remove them first.')
-  const proof = readProof(ROOT)
-  const [first, ...others] = [...differingPages(ROOT, proof), ...unrecordedLimits(ROOT, proof), ...gapsOf(ROOT, proof)]
-  if (first === undefined) return true
+  const checked = spawnSync(process.execPath, [join(ROOT, 'proof', 'prove.ts'), '--check'], { encoding: 'utf8' })
+  if (checked.status === 0) return true
   if (isUnproven) return false
+  // One line for each gap, then the verdict.
+  const [first, ...others] = checked.stdout.trim().split('\n').slice(0, -1)
   const more = others.length === 0 ? '' : ` (and ${others.length} more)`
-  throw new Refusal(`The proof is not complete: ${first}${more}. Run "npm run prove -- --stale", or use --unproven.`)
+  throw new Refusal(
+    `The proof is not complete: ${first ?? checked.stderr.trim()}${more}. Run "npm run prove -- --stale", or use --unproven.`,
+  )
 }
 
 const writePackages = (one: SystemPackage): string[] => {
