@@ -105,6 +105,7 @@ const idBelow = ({ others }: Fixture, path: string): string => {
     '/reports/schedules/': others.schedule,
     '/jobs/': others.job,
     '/notices/': '1',
+    '/mutes/': '1',
   }
   return Object.entries(ids).find(([part]) => path.includes(part))?.[1] ?? unknownId
 }
@@ -115,7 +116,7 @@ export const valuesFor = (
   { path }: Pick<Offered, 'path'>,
   isThere: boolean,
 ): Record<string, string> => ({
-  id: isThere ? idBelow(fixture, path) : path.includes('/notices/') ? '2147483647' : unknownId,
+  id: isThere ? idBelow(fixture, path) : /\/(?:notices|mutes)\//.test(path) ? '2147483647' : unknownId,
   agentId: isThere ? fixture.hosts[0].agentId : unknownId,
   uuid: isThere ? fixture.hosts[0].agentId : unknownId,
   jobId: isThere ? fixture.others.job : unknownId,

@@ -51,12 +51,13 @@ const byPermission: Readonly<Record<Permission | 'public', string>> = {
   'self:write': `
     confirmTotp deleteSession finishPasskey reauthenticate removePasskey removeTotp renewRecoveryCodes
     startOidcReauthentication startPasskey startReauthentication startTotp updateUserDetails`,
-  'notices:read': 'alertTimes countNotices getNotice listHealthNotices listNotificationGroups listRiskNotices',
+  'notices:read':
+    'alertTimes countNotices getNotice listAlertMutes listHealthNotices listNotificationGroups listRiskNotices',
   'tokens:own': 'createApiToken deleteApiToken deleteApiTokenByQuery listApiTokens',
   'enrolment:manage': 'createEnrollmentToken createWindowsInstaller deleteEnrollmentToken listEnrollmentTokens',
   'self:read': 'createTicket getMfa getProfile getUserDetails listSessions logout',
   'notices:dismiss': `
-    assignAlerts closeAlerts commentAlerts dismissHealthNotice dismissRiskNotice reopenAlerts retryDeliveries
+    assignAlerts closeAlerts commentAlerts dismissHealthNotice dismissRiskNotice endAlertMute muteAlert reopenAlerts retryDeliveries
     retryEventOutput snoozeAlerts`,
   'accounts:read': 'getAllUsers',
   'debuglogs:read': 'getDebugLog getLoggedAgents',

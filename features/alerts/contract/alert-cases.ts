@@ -52,6 +52,7 @@ export const alertActions = [
   'woken',
   'commented',
   'closed',
+  'muted',
   'ended',
   'undone',
 ] as const
@@ -91,7 +92,7 @@ export const AlertHistoryEntry = closed({
   }),
   detail: Type.String({
     description:
-      'assigned: name of the owner. snoozed: end of the snooze. closed: the verdict. Otherwise the reason, as a sentence. Can be empty.',
+      'assigned: name of the owner. snoozed: end of the snooze. closed: the verdict. muted: end of the mute. Otherwise the reason, as a sentence. Can be empty.',
   }),
   comment: Type.String({ description: 'Comment of the person. Can be empty.' }),
 })

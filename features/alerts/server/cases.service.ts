@@ -1,11 +1,16 @@
 import {
   type AlertAction,
+  type AlertKind,
   type AlertVerdict,
+  alertCatalogue,
   alertVerdictLabels,
   type assignAlerts,
   type BodyOf,
   type closeAlerts,
   type commentAlerts,
+  isMutable,
+  type muteAlert,
+  muteDaysMost,
   type snoozeAlerts,
   snoozeDaysMost,
   verdictSeverity,
@@ -22,6 +27,7 @@ import { createAlertsStore } from './alerts.store.ts'
 import type { CasesRead } from './cases.read.ts'
 import { type CaseRow, createCasesStore } from './cases.store.ts'
 import type { AlertsContext } from './context.ts'
+import { createMutesStore } from './mutes.store.ts'
 
 const dayMs = 86_400_000
 
@@ -72,6 +78,7 @@ export const caseEvent = (
 export const createCases = ({ db, clock, audit, events, hint }: AlertsContext, read: CasesRead) => {
   const store = createCasesStore()
   const alerts = createAlertsStore()
+  const mutes = createMutesStore()
 
   async function lock(tx: Tx, ids: readonly number[]): Promise<CaseRow[]> {
     const rows = await store.lock(tx, ids)
@@ -245,6 +252,57 @@ export const createCases = ({ db, clock, audit, events, hint }: AlertsContext, r
         })
       }),
 
+    mute: (actor: Actor, { id, until, reason }: BodyOf<typeof muteAlert>) =>
+      db.transaction(async (tx) => {
+        const at = requireTime('body.until', until).from
+        const now = clock.now()
+        if (at.getTime() <= now || at.getTime() > now + muteDaysMost * dayMs)
+          throw invalid('body.until', `must be in the future, at most ${muteDaysMost} days from now`)
+        const rows = await lock(tx, [id])
+        const [row] = rows as [CaseRow]
+        if (row.entity_type !== 'Model' || !isMutable(row.kind as AlertKind))
+          throw new AppError('conflict', {
+            detail: `Alert ${id} cannot be muted: it is about an attack, or not about one model.`,
+          })
+        const text = at.toISOString()
+        const comment = reason.trim()
+        await store.close(tx, [id], new Date(now), actor.userName, '', comment)
+        const muteId = await mutes.add(
+          tx,
+          { kind: row.kind, model: row.subject, until: at, reason: comment, by: actor.userName },
+          new Date(now),
+        )
+        await record(tx, actor, rows, {
+          action: 'muted',
+          detail: text,
+          comment,
+          event: 'alertClosed',
+          said: `muted until ${text}`,
+          audit: {
+            action: 'notice.muted',
+            reason: comment,
+            facts: [{ name: 'Muted until', before: '', after: text }],
+          },
+        })
+        return { id: muteId }
+      }),
+
+    endMute: (actor: Actor, id: number): Promise<boolean> =>
+      db.transaction(async (tx) => {
+        const mute = await mutes.end(tx, id)
+        if (mute === undefined) throw new AppError('not_found', { detail: `Mute ${id} does not exist.` })
+        await hint(tx, 'notices')
+        await audit.write(tx, actor, {
+          action: 'notice.unmuted',
+          entity: `${alertCatalogue[mute.kind].title} ${mute.model}`,
+          details: `mute ${id}`,
+          objects: [{ kind: 'device', id: mute.model, name: mute.model }],
+        })
+        return true
+      }),
+
+    mutes: () => mutes.list(db, new Date(clock.now())),
+
     comment: (actor: Actor, { ids, comment }: BodyOf<typeof commentAlerts>) =>
       db.transaction(async (tx) =>
         record(tx, actor, await lock(tx, ids), {
@@ -280,24 +338,34 @@ export const createCases = ({ db, clock, audit, events, hint }: AlertsContext, r
       await hint(tx, 'notices')
     },
 
-    /** Returns alerts whose snooze is over to the lists, unread. */
+    /** Returns alerts whose snooze is over to the lists, and ends mutes. Alerts that a mute held back reopen. */
     wake: async (): Promise<void> => {
-      if (!(await store.isDue(db, new Date(clock.now())))) return
+      const now = new Date(clock.now())
+      if (!(await store.isDue(db, now)) && !(await mutes.isDue(db, now))) return
       await db.transaction(async (tx) => {
         const at = await alerts.lockFollower(tx)
         if (at === undefined) return
-        const now = new Date(clock.now())
-        const woken = await store.wake(tx, now, at.turn + 1)
-        if (woken.length === 0) return
-        await alerts.moveFollower(tx, at.event_id, at.turn + 1)
+        const turn = at.turn + 1
+        const woken = await store.wake(tx, now, turn)
+        const held = (await mutes.takeOver(tx, now)).filter(({ suppressed }) => suppressed > 0)
+        const reopened = held.length === 0 ? [] : await mutes.reopen(tx, held, turn, now)
+        await alerts.moveFollower(tx, at.event_id, turn)
         await store.note(
           tx,
-          woken.map(({ notice_id }) => ({
-            alertId: notice_id,
-            by: bySystem,
-            action: 'woken',
-            detail: 'The snooze is over.',
-          })),
+          [
+            ...woken.map(({ notice_id }) => ({
+              alertId: notice_id,
+              by: bySystem,
+              action: 'woken' as const,
+              detail: 'The snooze is over.',
+            })),
+            ...reopened.map(({ notice_id, suppressed }) => ({
+              alertId: notice_id,
+              by: bySystem,
+              action: 'reopened' as const,
+              detail: `The mute is over. It held back ${suppressed === 1 ? '1 event' : `${suppressed.toLocaleString('en')} events`}.`,
+            })),
+          ],
           now,
         )
         await hint(tx, 'notices')

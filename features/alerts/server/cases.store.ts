@@ -8,6 +8,8 @@ import { ownerSql } from './cases.read.ts'
 export interface CaseRow {
   notice_id: number
   kind: string
+  subject: string
+  entity_type: string
   title: string
   severity: number
   is_closed: boolean
@@ -35,7 +37,7 @@ export const createCasesStore = () => ({
   /** Locks and returns alerts in the order of their ids. */
   lock: (tx: Tx, ids: readonly number[]): Promise<CaseRow[]> =>
     tx.query<CaseRow>(sql`
-      select n.notice_id, n.kind, n.title, n.severity, n.dismissed_at is not null as is_closed,
+      select n.notice_id, n.kind, n.subject, n.entity_type, n.title, n.severity, n.dismissed_at is not null as is_closed,
         n.snoozed_until is not null as is_snoozed, n.snoozed_until, n.owner_id, ${raw(ownerSql)} as owner,
         coalesce(n.opened_at, n.created_at) as opened_at,
         n.acknowledged_at

@@ -169,6 +169,48 @@ describe('an alert as a case', () => {
   })
 })
 
+describe('a muted model', () => {
+  it('raises no alerts until the mute ends, and then reopens if it happened', async () => {
+    const { id, again } = await raise('vulnerable')
+    const until = new Date(t.clock.now() + 7 * 86_400_000).toISOString()
+    const mute = await post('mutes', { id, until, reason: 'Known scanners' })
+    expect(mute.status).toBe(200)
+    await again()
+    await again()
+    expect(await ids(`?id=${id}`)).toEqual([])
+    expect((await manager.api.get(`${base}/mutes`)).json()).toMatchObject([
+      { id: mute.id, kind: 'vulnerable', until, reason: 'Known scanners', createdBy: manager.userName, suppressed: 2 },
+    ])
+    expect((await historyOf(id))[0]).toEqual(['muted', until])
+    expect(await audited()).toMatchObject({ action: 'notice.muted', userName: manager.userName })
+    t.clock.advance(8 * 86_400_000)
+    await fresh()
+    await t.alerts.run()
+    expect((await manager.api.get(`${base}/mutes`)).json()).toEqual([])
+    expect((await list(`?id=${id}`))[0]).toMatchObject({ state: 'open', isRead: false })
+    expect((await historyOf(id))[0]).toEqual(['reopened', 'The mute is over. It held back 2 events.'])
+  })
+
+  it('can be unmuted, and attacks cannot be muted', async () => {
+    const { id, again } = await raise('blocked')
+    const until = new Date(t.clock.now() + 86_400_000).toISOString()
+    const mute = await post('mutes', { id, until, reason: 'x' })
+    expect((await manager.api.delete(`${base}/mutes/${mute.id}`)).json()).toBe(true)
+    expect((await manager.api.delete(`${base}/mutes/${mute.id}`)).statusCode).toBe(404)
+    expect(await audited()).toMatchObject({ action: 'notice.unmuted' })
+    await again()
+    expect((await list(`?id=${id}`))[0]).toMatchObject({ state: 'open' })
+    const attack = await raise('attackTool')
+    expect((await post('mutes', { id: attack.id, until, reason: 'x' })).status).toBe(409)
+    expect(await ids(`?id=${attack.id}`)).toEqual([attack.id])
+    for (const [body, field] of [
+      [{ id, until: '2020-01-01T00:00:00Z', reason: 'x' }, 'body.until'],
+      [{ id, until, reason: ' ' }, 'body.reason'],
+    ] as const)
+      expect((await post('mutes', body)).errors[0].field).toBe(field)
+  })
+})
+
 describe('the times of handling', () => {
   it('are medians of acknowledged and closed alerts, without undone closings', async () => {
     const other = await startTestApp()

@@ -18,6 +18,7 @@ import { createCasesStore, type HistoryWrite } from './cases.store.ts'
 import type { AlertsContext } from './context.ts'
 import { healthCodes, heardAgainCode, kindOfCode } from './groups.ts'
 import { type HealthNews, healthNews } from './health-alerts.ts'
+import { createMutesStore } from './mutes.store.ts'
 import type { AlertNews, News } from './news.ts'
 import { titleOf } from './titles.ts'
 
@@ -101,14 +102,22 @@ export const createFollower = (
 ) => {
   const store = createAlertsStore()
   const caseStore = createCasesStore()
+  const mutes = createMutesStore()
   const mapOf = async (tx: Tx, keys: readonly { kind: string; subject: string }[]): Promise<Map<string, AlertRow>> =>
     keys.length === 0 ? new Map() : new Map((await store.known(tx, keys)).map((row) => [keyOf(row), row]))
+
+  /** Removes the subjects that are muted. */
+  async function withoutMuted(tx: Tx, all: Map<string, Aggregated>): Promise<Map<string, Aggregated>> {
+    if (all.size === 0) return all
+    for (const muted of await mutes.suppress(tx, [...all.values()], new Date(clock.now()))) all.delete(keyOf(muted))
+    return all
+  }
 
   async function aggregateRisk(
     tx: Tx,
     some: readonly FollowedEvent[],
   ): Promise<{ ones: Aggregated[]; known: Map<string, AlertRow> }> {
-    const aggregated = aggregate(some)
+    const aggregated = await withoutMuted(tx, aggregate(some))
     const known = await mapOf(tx, [...aggregated.values()])
     const busy = await store.busy(tx, new Date(clock.now()))
     const ones = tameFloods(aggregated, {

@@ -6,11 +6,14 @@ import {
   countNotices,
   dismissHealthNotice,
   dismissRiskNotice,
+  endAlertMute,
   getNotice,
+  listAlertMutes,
   listHealthNotices,
   listNotificationGroups,
   listRiskNotices,
   listWaitingNotices,
+  muteAlert,
   pinHealthNotice,
   pinRiskNotice,
   readHealthNotices,
@@ -77,6 +80,9 @@ export const alertsFeature = (app: HttpApp, context: AlertsContext) => {
   app.register(closeAlerts, ({ actor, body }) => cases.close(actor, body))
   app.register(reopenAlerts, ({ actor, body }) => cases.reopen(actor, body.ids))
   app.register(commentAlerts, ({ actor, body }) => cases.comment(actor, body))
+  app.register(listAlertMutes, () => cases.mutes())
+  app.register(muteAlert, ({ actor, body }) => cases.mute(actor, body))
+  app.register(endAlertMute, ({ actor, params }) => cases.endMute(actor, params.id))
   app.register(alertTimes, () => cases.times())
   app.register(listWaitingNotices, () => dispatch.waiting())
   app.register(listNotificationGroups, () => groups.list())

@@ -292,8 +292,10 @@ export const auditActions = {
     'notice.closed': ['Alert closed', '{who} closed {what} with a verdict'],
     'notice.commented': ['Alert commented', '{who} commented {what}'],
     'notice.dismissed': ['Alert closed without a verdict', '{who} closed {what} without a verdict'],
+    'notice.muted': ['Alerts muted', '{who} muted {what}'],
     'notice.reopened': ['Alert opened again', '{who} opened {what} again'],
     'notice.snoozed': ['Alert snoozed', '{who} changed the snooze of {what}'],
+    'notice.unmuted': ['Mute ended', '{who} ended the mute of {entity}'],
   }),
   ...actions('reports', 'report', {
     'report.cancelled': ['Report cancelled', 'The report {what} was cancelled'],

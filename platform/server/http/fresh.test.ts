@@ -244,6 +244,8 @@ const ordinary = new Set([
     'closeAlerts',
     'reopenAlerts',
     'commentAlerts',
+    'muteAlert',
+    'endAlertMute',
     'readHealthNotices',
     'readRiskNotices',
   ],

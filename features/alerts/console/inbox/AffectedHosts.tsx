@@ -10,6 +10,7 @@ import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { useState } from 'react'
 import { DeviceIds } from '#features/devices/console/shared/Device.tsx'
 import type { DecideQuestion } from '#features/policy/console/shared/DecideDialog.tsx'
+import { HostResponse } from './HostResponse.tsx'
 import { strings } from './strings.ts'
 
 const DecideDialog = lazilyDialog(
@@ -28,7 +29,11 @@ export const AffectedHosts = ({
   const { session } = useServices()
   const [question, setQuestion] = useState<DecideQuestion | null>(null)
   const canDecide = session.may('fleet:write')
-  const ask = ({ uuid, hostIdentifier, hashtags }: AlertHost, device: AlertHost['devices'][number]) =>
+  const ask = (
+    { uuid, hostIdentifier, hashtags }: AlertHost,
+    device: AlertHost['devices'][number],
+    effect: 'allow' | 'deny',
+  ) =>
     setQuestion({
       subject: {
         name: device.name,
@@ -39,7 +44,7 @@ export const AffectedHosts = ({
         isAttackTool: device.isKnownAttackTool,
         evidence: device.isKnownAttackTool ? evidence : [],
       },
-      start: { effect: 'allow', scope: 'host' },
+      start: { effect, scope: 'host' },
     })
   return (
     <>
@@ -50,6 +55,7 @@ export const AffectedHosts = ({
               <PlainLink href={agentAddress(host.uuid)}>
                 <DeviceText value={host.hostIdentifier} />
               </PlainLink>
+              {canDecide ? <HostResponse uuid={host.uuid} hostIdentifier={host.hostIdentifier} /> : null}
             </Row>
             {host.devices.map((device) => (
               <Row key={device.deviceID} wrap breaks pad="4px 0 0 16px">
@@ -59,8 +65,13 @@ export const AffectedHosts = ({
                 <DeviceIds device={device} />
                 {device.isKnownAttackTool ? <SeverityTag severity="red" word={strings.attackTool} /> : null}
                 {device.waits && canDecide ? (
-                  <Button size="compact-xs" variant="default" onClick={() => ask(host, device)}>
+                  <Button size="compact-xs" variant="default" onClick={() => ask(host, device, 'allow')}>
                     {strings.askApprove}
+                  </Button>
+                ) : null}
+                {canDecide ? (
+                  <Button size="compact-xs" variant="default" onClick={() => ask(host, device, 'deny')}>
+                    {strings.askDeny}
                   </Button>
                 ) : null}
               </Row>

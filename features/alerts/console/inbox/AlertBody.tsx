@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import {
   alertVerdictLabels,
   getNotice,
+  isMutable,
   listHealthNotices,
   listRiskNotices,
   type ResponseOf,
@@ -80,6 +81,9 @@ const Handling = ({ data }: { data: Data }) => (
   />
 )
 
+const canMute = (line: Line | null): boolean =>
+  line !== null && line.model !== null && line.kind !== 'health' && isMutable(line.kind)
+
 /** The finding, and the actions for it. */
 const Head = ({ data, line, cases, pin, decide }: Omit<AlertBodyProps, 'id'> & { data: Data }) => (
   <>
@@ -91,7 +95,7 @@ const Head = ({ data, line, cases, pin, decide }: Omit<AlertBodyProps, 'id'> & {
             {line.isPinned ? strings.unpin : strings.pin}
           </Button>
         )}
-        {cases === null ? null : <CaseActions one={data} actions={cases} />}
+        {cases === null ? null : <CaseActions one={data} canMute={canMute(line)} actions={cases} />}
       </Row>
     </Row>
     <Handling data={data} />

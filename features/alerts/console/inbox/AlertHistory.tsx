@@ -18,6 +18,8 @@ const saidOf = ({ action, detail }: AlertHistoryEntry): ReactNode => {
       return strings.historyAssigned({ owner: <DeviceText value={detail} /> })
     case 'snoozed':
       return strings.historySnoozed({ time: <Time value={detail} form="local" /> })
+    case 'muted':
+      return strings.historyMuted({ time: <Time value={detail} form="local" /> })
     case 'closed':
       return detail in verdictTexts
         ? strings.historyClosed({ verdict: verdictTexts[detail as AlertVerdict] })
@@ -26,6 +28,10 @@ const saidOf = ({ action, detail }: AlertHistoryEntry): ReactNode => {
       return historyTexts[action]
   }
 }
+
+/** Returns whether the sentence contains the detail. */
+const isInSentence = ({ action }: AlertHistoryEntry): boolean =>
+  action === 'assigned' || action === 'snoozed' || action === 'closed' || action === 'muted'
 
 const Comment = ({ send }: { send: (comment: string) => Promise<void> }) => {
   const [comment, setComment] = useState('')
@@ -81,10 +87,7 @@ export const AlertHistory = ({
         <Columns as="li" key={index} template="minmax(0, 1fr) auto" breaks>
           <span>
             <DeviceText value={entry.by} /> <Quiet>{saidOf(entry)}</Quiet>
-            {entry.action === 'assigned' ||
-            entry.action === 'snoozed' ||
-            entry.action === 'closed' ||
-            entry.detail === '' ? null : (
+            {isInSentence(entry) || entry.detail === '' ? null : (
               <Quiet block>
                 <DeviceText value={entry.detail} />
               </Quiet>

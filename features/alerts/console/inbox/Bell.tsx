@@ -4,7 +4,7 @@ import { lazily } from '@portcullis/platform/console/ui/lazily.tsx'
 import { Suspense, useState } from 'react'
 import { useAlertCounts } from '../shared/useAlerts.ts'
 import classes from './Bell.module.css'
-import { strings } from './strings.ts'
+import { strings } from './bell-strings.ts'
 
 const BellPanel = lazily(async () => (await import('./BellPanel.tsx')).BellPanel)
 

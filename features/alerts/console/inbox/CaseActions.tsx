@@ -12,6 +12,8 @@ import { snoozeTimes } from './snooze-times.ts'
 import { strings } from './strings.ts'
 import type { CaseActionsState } from './useCases.tsx'
 
+const muteDays = [7, 30, 90] as const
+
 interface MenuProps {
   cases: readonly Case[]
   actions: CaseActionsState
@@ -57,7 +59,7 @@ export const AssignMenu = ({ cases, actions }: MenuProps) => {
 }
 
 /** Hides alerts until one of a few times. */
-export const SnoozeMenu = ({ cases, actions, done }: MenuProps) => {
+export const SnoozeMenu = ({ cases, actions, done, canMute = false }: MenuProps & { canMute?: boolean }) => {
   const now = useNow()
   return (
     <Menu position="bottom-end">
@@ -79,13 +81,29 @@ export const SnoozeMenu = ({ cases, actions, done }: MenuProps) => {
             {label}
           </Menu.Item>
         ))}
+        {canMute
+          ? muteDays.map((days) => (
+              <Menu.Item key={days} onClick={() => cases[0] !== undefined && actions.mute(cases[0], days)}>
+                {strings.muteModel({ days })}
+              </Menu.Item>
+            ))
+          : null}
       </Menu.Dropdown>
     </Menu>
   )
 }
 
 /** The actions that handle one alert for everybody. */
-export const CaseActions = ({ one, actions }: { one: Case; actions: CaseActionsState }) => {
+export const CaseActions = ({
+  one,
+  canMute,
+  actions,
+}: {
+  one: Case
+  /** Whether the alert is about a model whose alerts can be muted. */
+  canMute: boolean
+  actions: CaseActionsState
+}) => {
   const cases = [one]
   if (one.state === 'closed')
     return (
@@ -96,7 +114,7 @@ export const CaseActions = ({ one, actions }: { one: Case; actions: CaseActionsS
   return (
     <>
       <AssignMenu cases={cases} actions={actions} />
-      <SnoozeMenu cases={cases} actions={actions} />
+      <SnoozeMenu cases={cases} actions={actions} canMute={canMute} />
       <Button size="compact-sm" onClick={() => actions.close(cases)}>
         {strings.askClose}
       </Button>

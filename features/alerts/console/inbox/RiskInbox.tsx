@@ -14,6 +14,7 @@ import { useAlertCounts } from '../shared/useAlerts.ts'
 import { AlertGrid } from './AlertGrid.tsx'
 import { alertsTable, riskOrderOf, riskOrders, riskQueryOf } from './alerts.view.ts'
 import { AssignMenu, SnoozeMenu } from './CaseActions.tsx'
+import { MutedModels } from './MutedModels.tsx'
 import { strings } from './strings.ts'
 import { useCases } from './useCases.tsx'
 
@@ -75,6 +76,7 @@ export const RiskInbox = ({ view }: { view: View }) => {
           data={riskOrders.map((order) => ({ ...order }))}
           onChange={(event) => view.set({ sort: event.currentTarget.value })}
         />
+        <MutedModels />
       </FilterBar>
       <AlertGrid
         list="risk"

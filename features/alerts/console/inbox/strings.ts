@@ -1,7 +1,22 @@
 import { messages } from '@portcullis/platform/console/lib/messages.ts'
-import { withWords } from '@portcullis/platform/console/lib/words.ts'
+import { withPageWords } from '@portcullis/platform/console/ui/words.ts'
 
-export const strings = withWords({
+export const strings = withPageWords({
+  askDeny: 'Deny…',
+  endMute: 'End mute',
+  historyMuted: 'muted the model until {time}',
+  logsNotRequested: 'The host cannot send logs.',
+  logsRequested: 'Logs requested. They arrive with the next check-in and are on the page of the host.',
+  muteConsequence:
+    'this kind of alert is not raised for the model, on any host. Its events are stored and sent to SIEMs as usual. If it happens meanwhile, the alert reopens when the mute ends.',
+  muteEnded: 'Mute ended.',
+  muteLine: '{kind}, muted by {by} until {until}, {count, plural, one {# event} other {# events}} held back',
+  muteModel: 'Mute model for {days, number} days…',
+  muteReason: 'Why these alerts are noise',
+  muteTitle: 'Mute model for {days, number} days',
+  muted: 'Model muted until {time}.',
+  mutedCount: '{count, plural, one {# muted model} other {# muted models}}',
+  mutedModels: 'Muted models',
   addComment: 'Add comment',
   askClose: 'Close…',
   assign: 'Assign',
@@ -41,8 +56,6 @@ export const strings = withWords({
   verdictOptional: 'Optional for alerts below Critical.',
   verdictRequired: 'Required, because an alert is Critical or above.',
   alertCount: '{count, plural, one {# alert} other {# alerts}}',
-  bellNoneUnread: 'Alerts, none unread',
-  bellUnread: 'Alerts, {unread, number} unread',
   foremost: 'Most severe alerts',
   allCount: 'All alerts ({count, number})',
   markAllRead: 'Mark all as read',
@@ -120,6 +133,7 @@ export const historyTexts = messages({
   woken: 'ended the snooze',
   commented: 'commented',
   closed: 'closed the alert',
+  muted: 'muted the model',
   ended: 'ended the alert',
   undone: 'opened the alert again',
 })

@@ -1,6 +1,15 @@
-import { alertStates, assignAlerts, closeAlerts, commentAlerts, reopenAlerts, snoozeAlerts } from '@portcullis/contract'
+import {
+  alertStates,
+  assignAlerts,
+  closeAlerts,
+  commentAlerts,
+  muteAlert,
+  reopenAlerts,
+  snoozeAlerts,
+} from '@portcullis/contract'
 import { useServices, useSession } from '@portcullis/platform/console/lib/services.tsx'
 import { localTime } from '@portcullis/platform/console/lib/time.ts'
+import { confirm } from '@portcullis/platform/console/ui/confirm.ts'
 import { lazilyDialog } from '@portcullis/platform/console/ui/lazily.tsx'
 import { tell, tellFailure, tellWithUndo } from '@portcullis/platform/console/ui/tell.ts'
 import { useState } from 'react'
@@ -15,7 +24,7 @@ export const everyState = alertStates.join(',')
 
 /** Returns the actions that handle alerts for everybody, and their dialog. `gone` receives alerts that leave the list. */
 export const useCases = (gone: (ids: ReadonlySet<number>) => void) => {
-  const { api, queries } = useServices()
+  const { api, clock, queries } = useServices()
   const session = useSession()
   const [closing, setClosing] = useState<{ cases: readonly Case[]; done: () => void } | null>(null)
   const reread = () => queries.invalidateQueries({ queryKey: [alertsKey] })
@@ -58,6 +67,23 @@ export const useCases = (gone: (ids: ReadonlySet<number>) => void) => {
           })
         },
       )
+    },
+    /** Asks for a reason, and mutes the model of an alert. */
+    mute: ({ id, title }: Case, days: number): void => {
+      const until = new Date(clock.now() + days * 86_400_000)
+      confirm({
+        title: strings.muteTitle({ days }),
+        names: [title],
+        kind: strings.alertCount,
+        consequence: strings.muteConsequence,
+        reasonFor: strings.muteReason,
+        run: async (reason) => {
+          await api.call(muteAlert, { body: { id, until: until.toISOString(), reason } })
+          gone(new Set([id]))
+          await reread()
+        },
+        done: strings.muted({ time: localTime(until.getTime()) }),
+      })
     },
     comment: async (cases: readonly Case[], comment: string): Promise<void> => {
       await api.call(commentAlerts, { body: { ids: idsOf(cases), comment } })
