@@ -21,6 +21,7 @@ export const operationGroups: Readonly<Record<string, string>> = {
   Deliveries: 'Sent, waiting and failed deliveries: emails, webhooks and event streams.',
   Jobs: 'Long-running work: its progress and result.',
   Notification: 'Alerts, and the notification groups that send them.',
+  Findings: 'Attack tools and vulnerable devices on hosts, and the verdicts about them.',
   Policy: 'Rules, grants, approvals, previews, and change requests for a second approver.',
   Reports: 'Lists as files, generated on schedule.',
   Rollouts: 'Arming and updating hosts, ring by ring.',

@@ -22,7 +22,7 @@ const byPermission: Readonly<Record<Permission | 'public', string>> = {
     forgetAssetConsumer haltRollout importTags pauseRollout peripheralsCommand planRollout quarantineHosts
     readConnectionTest registerConnections rejectChangeRequest releaseHeldPort replayAll restorePolicy
     undoPolicyVersion decideDevices decideDuplicate acceptFinding revokeAcceptedFinding resumeRollout revertRollout
-    runBulk sendMonitorOldLocation startRollout testConnection unregisterConnections updateAgents updateConnection
+    closeFindings reopenFindings runBulk sendMonitorOldLocation startRollout testConnection unregisterConnections updateAgents updateConnection
     updatePolicyGrant updatePolicyRule uploadConnections`,
   'accounts:write': 'addUser deleteUsers updateUser',
   'export:read': `
@@ -30,7 +30,7 @@ const byPermission: Readonly<Record<Permission | 'public', string>> = {
     exportEventsCsv exportEventsPdf exportPeripheralsCsv exportPeripheralsPdf exportReport exportTags
     peripheralsAggExport peripheralsAggExportPdf`,
   'fleet:read': `
-    listAcceptedFindings previewTags agentsClassificationSummary assetSchema assetStream connectionCauses
+    listAcceptedFindings listFindings previewTags agentsClassificationSummary assetSchema assetStream connectionCauses
     connectionDetailsStatus errorTotal getAgent getAgentPeripherals getAgents getAssetLocations getAssetReplay
     getAssetStreamState getEvents getEventsIntegration getHashtags getHostTimeline getIcons getJob getPeripheralModels
     getPeripherals getPolicy getWindowsEnforcement getPolicyTest getRollout listAssetConsumers listChangeRequests

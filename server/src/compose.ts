@@ -212,7 +212,7 @@ export const compose = async (options: ComposeOptions) => {
   const windows = windowsFeature(app, tier4)
   const peripherals = devicesFeature(app, {
     ...tier4,
-    decisions: { reassess: (tx, ids) => policy.reassess(tx, ids) },
+    decisions: { reassess: (...given) => policy.reassess(...given) },
   })
   const insights = insightsFeature(app, tier4)
   const tier5 = { ...tier4, builds, windows, peripherals, insights }
@@ -317,6 +317,7 @@ export const compose = async (options: ComposeOptions) => {
     [60_000, 'rule seal check', policy.checkSeals],
     [60_000, 'rule set check', policy.integrity.maintain],
     [60_000, 'rule fingerprints', policy.adoptFingerprints],
+    [60_000, 'risk of removed devices', peripherals.halveFindings],
     [10_000, 'command expiry', commands.expire],
     [3_600_000, 'command upkeep', commands.forget],
     [600_000, 'command key retirement', async () => keys.command.forgetRetired(clock.now())],
@@ -365,6 +366,7 @@ export const compose = async (options: ComposeOptions) => {
     agentless,
     feeds,
     quarantine,
+    peripherals,
     assets,
     health,
     backup,

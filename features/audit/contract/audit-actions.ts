@@ -97,6 +97,8 @@ export const auditActions = {
   }),
   ...actions('policy', 'device', {
     'finding.accepted': ['Finding accepted', '{who} accepted the suspected finding about {what}'],
+    'finding.closed': ['Finding closed', '{who} closed the finding about {what}'],
+    'finding.reopened': ['Finding reopened', '{who} reopened the finding about {what}'],
     'finding.revoked': ['Acceptance revoked', '{who} revoked the acceptance of the finding about {what}'],
   }),
   ...actions('hosts', undefined, {

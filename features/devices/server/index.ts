@@ -3,6 +3,10 @@ import { createList } from '@portcullis/platform/server/list/list.ts'
 import { evaluationJob } from '#features/knowledge/server/index.ts'
 import { createAccepted } from './accepted.ts'
 import type { DevicesContext } from './context.ts'
+import { findingsList } from './findings.read.ts'
+import { registerFindingRoutes } from './findings.routes.ts'
+import { createFindings } from './findings.service.ts'
+import { createFindingsStore } from './findings.store.ts'
 import { createFingerprints } from './fingerprints.ts'
 import { createPeripheralsRead, modelsList, ofAgent, peripheralsList } from './peripherals.read.ts'
 import { registerPeripheralRoutes } from './peripherals.routes.ts'
@@ -13,6 +17,9 @@ import { createSuggestions } from './suggestions.read.ts'
 
 export { decider, decisionReason } from './decision-labels.ts'
 export { eventDevice } from './event-device.ts'
+export { findingsList } from './findings.read.ts'
+export type { FindingWrite } from './findings.store.ts'
+export { type DeviceFinding, isOpen, nextFinding, pointsOf } from './findings.ts'
 export { deviceOf, type EvaluatedDevice, type Fingerprint } from './fingerprint.ts'
 export { isEscapedSql, modelsList, peripheralsList, serialKeySql } from './peripherals.read.ts'
 export type { CounterDelta, KernelReport, PeripheralWrite, StoredPeripheral } from './peripherals.store.ts'
@@ -21,6 +28,7 @@ export type DevicesApi = ReturnType<typeof devicesFeature>
 /** Creates the devices capability: lists, verdicts, and the writes of the ingest. */
 export const devicesFeature = (app: HttpApp, context: DevicesContext & { decisions: DecisionsPort }) => {
   const store = createPeripheralsStore(context.db)
+  const findingStore = createFindingsStore()
   const accepted = createAccepted(context)
   const fingerprints = createFingerprints({ ...context, store, accepted })
   const reevaluation = createReevaluation(context, fingerprints, accepted)
@@ -34,6 +42,8 @@ export const devicesFeature = (app: HttpApp, context: DevicesContext & { decisio
       return 'done'
     },
   })
+  const findings = createFindings(context, findingStore)
+  registerFindingRoutes(app, createList(findingsList, context), findings)
   registerPeripheralRoutes(
     app,
     { peripherals, models: createList(modelsList, context) },
@@ -48,8 +58,11 @@ export const devicesFeature = (app: HttpApp, context: DevicesContext & { decisio
     storedOf: store.ofAgents,
     writeReported: store.write,
     writeDecisions: store.writeDecisions,
+    writeFindings: findingStore.write,
     moveCounters: store.moveCounters,
     fingerprints,
+    /** Halves the points of findings about devices that were removed. */
+    halveFindings: findings.halve,
     /** Findings that people accepted. */
     accepted,
     /** Tests other knowledge, and brings verdicts up to date with new knowledge. */

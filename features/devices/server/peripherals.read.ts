@@ -30,10 +30,12 @@ const iconName = (column: string): string =>
  * Builds a "contains" filter over a text of the fingerprint or its model. It reads a few thousand rows instead of
  * millions.
  */
-const inFingerprint =
+export const containsInFingerprint =
+  (column: string) =>
   (condition: (pattern: string) => SqlFragment) =>
   (_field: string, text: string): SqlFragment =>
-    sql`p.design_id in (select d.design_id from designs d join models m on m.model_id = d.model_id where ${condition(likePattern(text))})`
+    sql`${raw(column)} in (select d.design_id from designs d join models m on m.model_id = d.model_id where ${condition(likePattern(text))})`
+const inFingerprint = containsInFingerprint('p.design_id')
 
 const ofHost = (expression: SqlFragment): SqlFragment =>
   sql`p.agent_id in (select r.agent_id from agent_rows r where ${expression})`

@@ -1,8 +1,8 @@
-import type { Enforced } from '@portcullis/contract'
+import type { Enforced, FindingVerdict } from '@portcullis/contract'
 import { fingerprints, parseReport, policyDevice, type VerdictInputs, type Vulnerability } from '@portcullis/domain'
 import type { Db, Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import { unnestOf } from '@portcullis/platform/server/db/ordered.ts'
-import { sql } from '@portcullis/platform/server/db/sql.ts'
+import { raw, sql } from '@portcullis/platform/server/db/sql.ts'
 import { fold } from '@portcullis/platform/server/list/columns.ts'
 import type { NewFingerprint, StoredFingerprint } from './fingerprint.ts'
 
@@ -28,6 +28,19 @@ export interface StoredPeripheral {
   kernel: KernelReport
   /** Location of its controller; empty: not reported. Null: an earlier release stored the row, with a cleaned serial number. */
   controller: string | null
+  /** The latest finding about the device; null: it never had one. */
+  finding: StoredFinding | null
+}
+
+/** A stored finding. Times are milliseconds. */
+export interface StoredFinding {
+  id: number
+  fingerprintId: number
+  severity: number
+  lastAttached: number
+  detachedAt: number | null
+  attachments: number
+  verdict: FindingVerdict | null
 }
 
 /** What the kernel of the host reports about a device. A member without a report is absent. */
@@ -176,6 +189,8 @@ const fingerprintOf = (row: FingerprintRow): StoredFingerprint => ({
 const fingerprintColumns = sql`d.design_id, d.model_id, d.shape_id, d.fingerprint, m.vid, m.pid, m.vendor, m.product as model_product, d.icon, d.severity, d.vulnerable,
   d.attack_tool, d.accepted, d.evidence, d.vulnerabilities, d.descriptors, d.policy_fingerprint, d.policy_without_revision, d.manufacturer, d.product, d.configuration, d.judged_by`
 
+const milliseconds = (column: string) => raw(`round(extract(epoch from ${column}) * 1000)::bigint`)
+
 export const createPeripheralsStore = (db: Db) => ({
   ensureFingerprints: async (
     queryable: Queryable,
@@ -270,8 +285,14 @@ export const createPeripheralsStore = (db: Db) => ({
   ofAgents: (tx: Tx, agentIds: readonly string[]): Promise<StoredPeripheral[]> =>
     tx.prepared<StoredPeripheral>(sql`
       select p.agent_id, p.device_id, p.design_id, p.port_path, p.serial, p.present, p.authorized, p.severity, p.speed, p.source,
-        p.rule_id, p.unapproved, p.enforced, p.case_number, p.driver_mismatch, p.kernel, p.controller
-      from peripherals p where p.agent_id = any(${agentIds}::uuid[])`),
+        p.rule_id, p.unapproved, p.enforced, p.case_number, p.driver_mismatch, p.kernel, p.controller, f.finding
+      from peripherals p left join (
+        select distinct on (o.agent_id, o.device_id) o.agent_id, o.device_id, jsonb_build_object('id', o.finding_id, 'fingerprintId', o.fingerprint_id,
+          'severity', o.severity, 'lastAttached', ${milliseconds('o.last_attached')}, 'detachedAt', ${milliseconds('o.detached_at')},
+          'attachments', o.attachments, 'verdict', o.verdict) as finding
+        from host_findings o where o.agent_id = any(${agentIds}::uuid[]) order by o.agent_id, o.device_id, o.finding_id desc
+      ) f on f.agent_id = p.agent_id and f.device_id = p.device_id
+      where p.agent_id = any(${agentIds}::uuid[])`),
 
   write: async (tx: Tx, now: Date, rows: readonly PeripheralWrite[]): Promise<void> => {
     if (rows.length === 0) return

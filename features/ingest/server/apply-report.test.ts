@@ -142,7 +142,7 @@ describe('applyReport', () => {
           ).changes,
         ).toEqual([])
         // The counts of the verdict equal a recount.
-        const verdict = verdictOf(all, false)
+        const verdict = verdictOf(all, false, 0)
         expect([verdict.approvedPresent, verdict.approvedGone]).toEqual([now.length, all.length - now.length])
       }),
       { numRuns: 2_000 },

@@ -46,6 +46,8 @@ export interface Applied {
   touched: ReadonlySet<string>
   /** The changes in order. */
   changes: HostChange[]
+  /** The worst fingerprint of each attached device, also if it was removed again. */
+  attached: ReadonlyMap<string, Fingerprint>
   /** All peripherals of the host afterwards, including detached ones. */
   all: HostPeripheral[]
 }
@@ -129,6 +131,7 @@ export const applyReport = (
   const byPort = new Map(stored.filter((p) => p.present).map((p) => [p.portPath, p]))
   const touched = new Set<string>()
   const happened: HostChange[] = []
+  const attachedDevices = new Map<string, Fingerprint>()
 
   function set(peripheral: HostPeripheral): void {
     byId.set(peripheral.deviceId, peripheral)
@@ -229,9 +232,12 @@ export const applyReport = (
       ruleId: null,
       unapproved: false,
       caseNumber: caseNumberAt(byId.get(deviceId), portPath),
+      finding: byId.get(deviceId)?.finding ?? null,
     }
     byPort.set(portPath, attached)
     set(attached)
+    if (fingerprint.severity > (attachedDevices.get(deviceId)?.severity ?? 0))
+      attachedDevices.set(deviceId, fingerprint)
     happened.push({
       what: 'attached',
       peripheral: attached,
@@ -286,6 +292,7 @@ export const applyReport = (
   return {
     touched,
     changes: happened,
+    attached: attachedDevices,
     all: [...byId.values()],
   }
 }

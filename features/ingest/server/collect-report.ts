@@ -41,6 +41,7 @@ export interface CollectedReport {
   stored: readonly HostPeripheral[]
   current: readonly HostPeripheral[]
   applied: Applied
+  attached: Applied['attached']
   /** True for the first inventory of a new host. */
   isFirst: boolean
   /** True if devices or the mode changed, so that the host must be assessed. */
@@ -128,6 +129,7 @@ export const collectReport = (
     stored,
     current: applied.all,
     applied,
+    attached: applied.attached,
     isFirst,
     isMoved: applied.touched.size > 0 || isModeNew,
     facts,

@@ -5,7 +5,7 @@ import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import { createYielder } from '@portcullis/platform/server/yielder.ts'
 import { dictionaryTexts } from '#features/agents/server/index.ts'
 import type { EvaluatedDevice, StoredPeripheral } from '#features/devices/server/index.ts'
-import { assessHosts, hostOf } from '#features/policy/server/index.ts'
+import { assessHosts, fingerprintIdsOf, hostOf } from '#features/policy/server/index.ts'
 import {
   type CollectedReport,
   collectReport,
@@ -104,7 +104,7 @@ export const createReports = (context: IngestContext) => {
       [...states.values()].map((state) => ({ ...state, armed: isArmed(state, requests.get(state.agent_id)) })),
     )
     const rows = await peripherals.storedOf(tx, ids)
-    const known = await fingerprints.byIds(rows.map((row) => row.design_id))
+    const known = await fingerprints.byIds(fingerprintIdsOf(rows))
     const rowsOf = Map.groupBy(rows, (row: StoredPeripheral) => row.agent_id)
     return { states, policies, storedOf: (agentId: string) => hostOf(rowsOf.get(agentId) ?? [], known) }
   }
@@ -137,7 +137,7 @@ export const createReports = (context: IngestContext) => {
           )
       }
       const assessed = await assessHosts(
-        collected.filter((one) => one.isMoved).map(({ agentId, stored, current }) => ({ agentId, stored, current })),
+        collected.filter((one) => one.isMoved),
         hosts.policies,
         now.getTime(),
       )

@@ -77,6 +77,11 @@ export const createWriteReports =
       tx,
       decided.map(({ row }) => row),
     )
+    await peripherals.writeFindings(
+      tx,
+      now,
+      [...assessments.values()].flatMap(({ findings }) => findings),
+    )
     await policy.countAttachments(
       tx,
       collected.flatMap(({ agentId, applied, isFirst }) =>

@@ -16,10 +16,15 @@ import { type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
 import { createYielder } from '@portcullis/platform/server/yielder.ts'
 import type { StoredVerdict } from '#features/agents/server/index.ts'
 import {
+  type DeviceFinding,
   deviceOf,
+  type FindingWrite,
   type Fingerprint,
+  isOpen,
   type KernelReport,
+  nextFinding,
   type PeripheralWrite,
+  pointsOf,
   type StoredPeripheral,
 } from '#features/devices/server/index.ts'
 import type { Affected } from './affected.store.ts'
@@ -52,7 +57,26 @@ export interface HostPeripheral {
   kernel: KernelReport
   /** Location of its controller; empty: not reported. Null: an earlier release stored it, with a cleaned serial number. */
   controller: string | null
+  /** The latest finding about it on this host. */
+  finding: DeviceFinding | null
 }
+
+/** Returns the fingerprints that the state of hosts refers to. */
+export const fingerprintIdsOf = (rows: readonly StoredPeripheral[]): number[] =>
+  rows.flatMap(({ design_id, finding }) => (finding === null ? [design_id] : [design_id, finding.fingerprintId]))
+
+const findingOf = (
+  { finding }: StoredPeripheral,
+  fingerprints: ReadonlyMap<number, Fingerprint>,
+): DeviceFinding | null =>
+  finding === null
+    ? null
+    : {
+        ...finding,
+        fingerprint: mustExist(fingerprints.get(finding.fingerprintId), 'the fingerprint of a finding'),
+        lastAttached: new Date(finding.lastAttached),
+        detachedAt: finding.detachedAt === null ? null : new Date(finding.detachedAt),
+      }
 
 /** Builds the state of a host from its stored rows. */
 export const hostOf = (
@@ -76,6 +100,7 @@ export const hostOf = (
     driverMismatch: row.driver_mismatch,
     kernel: row.kernel,
     controller: row.controller,
+    finding: findingOf(row, fingerprints),
   }))
 
 /** Returns the decision that an armed host makes by its rules. */
@@ -90,6 +115,7 @@ const evaluateHost = (
   agentId: string,
   all: readonly HostPeripheral[],
   host: HostPolicy,
+  attached: HostToAssess['attached'],
   now: number,
 ): HostPeripheral[] => {
   const whitelist = host.hasWhitelist(now)
@@ -101,13 +127,15 @@ const evaluateHost = (
         ? caseNumber(agentId, { ...deviceOf(p.fingerprint, p), portPath: p.portPath })
         : p.caseNumber
     const severity = deviceSeverity(p.fingerprint.severity, unapproved)
+    const finding = nextFinding(p.finding, p, attached?.get(p.deviceId), now)
     return p.source === source &&
       p.ruleId === ruleId &&
       p.unapproved === unapproved &&
       p.severity === severity &&
-      p.caseNumber === number
+      p.caseNumber === number &&
+      p.finding === finding
       ? p
-      : { ...p, source, ruleId, unapproved, severity, caseNumber: number }
+      : { ...p, source, ruleId, unapproved, severity, caseNumber: number, finding }
   })
 }
 
@@ -120,20 +148,31 @@ const unapprovedPoints = (count: number): number => Math.min(30, count * 10)
 const nameOf = (fingerprint: Fingerprint): string =>
   `${fingerprint.vid}:${fingerprint.pid} ${fingerprint.productName || fingerprint.vendorName}`.trim()
 
-/** Returns the verdict on a host: the maximum of its present peripherals, with the reasons. */
-export const verdictOf = (all: readonly HostPeripheral[], whitelist: boolean) => {
+/** Returns the worst finding for each fingerprint: an attached device before the one that was removed last. */
+const byFingerprint = (open: readonly DeviceFinding[]): DeviceFinding[] => {
+  const removedAt = ({ detachedAt }: DeviceFinding) => detachedAt?.getTime() ?? Number.POSITIVE_INFINITY
+  const sorted = open.toSorted((a, b) => removedAt(a) - removedAt(b))
+  return [...new Map(sorted.map((finding) => [finding.fingerprint.id, finding])).values()]
+}
+
+/**
+ * Returns the verdict on a host, with the reasons: the maximum of its open findings, which outlive the removal of their
+ * devices, and of its attached devices that are not on the allowlist.
+ */
+export const verdictOf = (all: readonly HostPeripheral[], whitelist: boolean, now: number) => {
   const present = all.filter((p) => p.present)
   const unapproved = present.filter((p) => p.unapproved)
-  const fingerprints = [...new Map(present.map((p) => [p.fingerprint.id, p.fingerprint])).values()]
-  const factors = fingerprints.flatMap((fingerprint) => {
-    const name = nameOf(fingerprint)
+  const open = all.flatMap(({ finding }) => (isOpen(finding) ? [finding] : []))
+  const factors = byFingerprint(open).flatMap((finding) => {
+    const { fingerprint, detachedAt } = finding
+    const name = `${detachedAt === null ? '' : `Removed on ${detachedAt.toISOString().slice(0, 10)}. `}${nameOf(fingerprint)}`
     return [
       ...(fingerprint.attackTool === null
         ? []
         : [
             {
               factor: `${fingerprint.attackTool === 'confirmed' ? 'Confirmed' : 'Suspected'} attack tool`,
-              points: fingerprint.attackTool === 'confirmed' ? 80 : 50,
+              points: pointsOf(finding, fingerprint.attackTool === 'confirmed' ? 80 : 50, now),
               evidence: `${name}: ${fingerprint.evidence.join('; ')}`,
             },
           ]),
@@ -142,7 +181,7 @@ export const verdictOf = (all: readonly HostPeripheral[], whitelist: boolean) =>
         : [
             {
               factor: 'Vulnerable peripheral',
-              points: vulnerablePoints(fingerprint),
+              points: pointsOf(finding, vulnerablePoints(fingerprint), now),
               evidence: `${name}: ${fingerprint.vulnerabilities.map((v) => v.id).join(', ')}`,
             },
           ]),
@@ -157,14 +196,14 @@ export const verdictOf = (all: readonly HostPeripheral[], whitelist: boolean) =>
   const score = riskScore(factors)
   const gone = all.filter((p) => !p.present)
   return {
-    severity: Math.max(severityOf({}), ...present.map((p) => deviceSeverity(p.fingerprint.severity, p.unapproved))),
+    severity: Math.max(severityOf({ unapproved: unapproved.length > 0 }), ...open.map((finding) => finding.severity)),
     risk: score.score,
     riskFactors: score.factors.slice(0, 50),
     approvedPresent: present.length - unapproved.length,
     approvedGone: whitelist ? gone.filter((p) => isAllowing(p.source)).length : gone.length,
     notApproved: unapproved.length,
-    vulnerable: fingerprints.some((d) => d.vulnerable),
-    attackTool: fingerprints.some((d) => d.attackTool !== null),
+    vulnerable: open.some(({ fingerprint }) => fingerprint.vulnerable),
+    attackTool: open.some(({ fingerprint }) => fingerprint.attackTool !== null),
     whitelist,
   }
 }
@@ -174,6 +213,8 @@ export interface HostToAssess {
   stored: readonly HostPeripheral[]
   /** Its current peripherals. Unchanged ones are the same objects as in `stored`. */
   current: readonly HostPeripheral[]
+  /** The worst fingerprint of each device that a report attached, also if it was removed again. */
+  attached?: ReadonlyMap<string, Fingerprint>
 }
 
 /** The decisions and the verdict of a host, from its rules and the fingerprints of its devices. */
@@ -182,6 +223,8 @@ export interface Assessment {
   peripherals: readonly HostPeripheral[]
   /** The peripherals that differ from the stored ones. */
   moved: readonly HostPeripheral[]
+  /** The findings that were opened, ended, or changed with their devices. */
+  findings: readonly FindingWrite[]
   verdict: StoredVerdict
 }
 
@@ -199,17 +242,20 @@ export const assessHosts = async (
 ): Promise<Assessment[]> => {
   const yieldNow = createYielder(turnMs)
   const assessed: Assessment[] = []
-  for (const { agentId, stored, current } of hosts) {
+  for (const { agentId, stored, current, attached } of hosts) {
     await yieldNow()
     const policy = policies.get(agentId)
     if (policy === undefined) throw new Error(`host ${agentId} has no opened policy`)
     const before = new Map(stored.map((p) => [p.deviceId, p]))
-    const peripherals = evaluateHost(agentId, current, policy, now)
+    const peripherals = evaluateHost(agentId, current, policy, attached, now)
     assessed.push({
       agentId,
       peripherals,
       moved: peripherals.filter((p) => before.get(p.deviceId) !== p),
-      verdict: { agentId, ...verdictOf(peripherals, policy.hasWhitelist(now)) },
+      findings: peripherals.flatMap(({ deviceId, finding }) =>
+        finding === null || finding === before.get(deviceId)?.finding ? [] : [{ agentId, deviceId, finding }],
+      ),
+      verdict: { agentId, ...verdictOf(peripherals, policy.hasWhitelist(now), now) },
     })
   }
   return assessed
@@ -244,14 +290,14 @@ export const createReassess = (
   { takeQueued }: Affected,
   openPolicies: OpenPolicy['open'],
 ) => {
-  /** Recalculates the decisions about all devices of these hosts. Armed hosts are notified to fetch their policy. */
-  async function hosts(tx: Tx, agentIds: readonly string[]): Promise<void> {
+  /** Recalculates the decisions about all devices of these hosts. Armed hosts are notified to fetch a changed policy. */
+  async function hosts(tx: Tx, agentIds: readonly string[], isPolicyChanged = true): Promise<void> {
     const now = clock.now()
     const states = await agents.lockStates(tx, [...agentIds].sort())
     const ids = states.map((state) => state.agent_id)
     const { policies } = await openPolicies(tx, states)
     const rowsOf = Map.groupBy(await peripherals.storedOf(tx, ids), (row: StoredPeripheral) => row.agent_id)
-    const fingerprints = await peripherals.fingerprints.byIds([...rowsOf.values()].flat().map((row) => row.design_id))
+    const fingerprints = await peripherals.fingerprints.byIds(fingerprintIdsOf([...rowsOf.values()].flat()))
     const assessed = await assessHosts(
       ids.map((agentId) => {
         const stored = hostOf(rowsOf.get(agentId) ?? [], fingerprints)
@@ -264,12 +310,17 @@ export const createReassess = (
       tx,
       assessed.flatMap(({ agentId, moved }) => moved.map((p) => rowOf(agentId, p))),
     )
+    await peripherals.writeFindings(
+      tx,
+      new Date(now),
+      assessed.flatMap(({ findings }) => findings),
+    )
     await agents.writeVerdicts(
       tx,
       assessed.map(({ verdict }) => verdict),
     )
     const changed = assessed.filter(({ moved }) => moved.length > 0).map(({ agentId }) => agentId)
-    const armed = states.filter((state) => state.armed).map((state) => state.agent_id)
+    const armed = states.filter((state) => state.armed && isPolicyChanged).map((state) => state.agent_id)
     await agents.markPolicyDue(tx, armed)
     if (armed.length > 0) await agents.wake(tx, armed)
     await announce(tx, { agents: ids, peripherals: changed })

@@ -28,7 +28,15 @@ import { createPolicySettings, optionNames } from './settings.ts'
 import { createTagGate } from './tag-gate.ts'
 
 export type { AttachmentCount } from './affected.store.ts'
-export { type Assessment, assessHosts, type HostPeripheral, hostOf, rowOf, verdictOf } from './assess.ts'
+export {
+  type Assessment,
+  assessHosts,
+  fingerprintIdsOf,
+  type HostPeripheral,
+  hostOf,
+  rowOf,
+  verdictOf,
+} from './assess.ts'
 export { type AttachedDevice, attachedLine } from './attached-devices.ts'
 export { findForged } from './forged.ts'
 export { rulesFileList } from './policy.read.ts'

@@ -12,6 +12,7 @@ import { connectionList, connectionStatusList } from '#features/agentless/contra
 import { agentList } from '#features/agents/contract/agent-list.ts'
 import { auditFileList } from '#features/audit/contract/audit-list.ts'
 import { attackToolList, modelFileList, peripheralFileList } from '#features/devices/contract/device-lists.ts'
+import { hostFindingList } from '#features/devices/contract/host-findings.ts'
 import {
   agentErrorList,
   spoofedList,
@@ -35,6 +36,7 @@ export const reportLists = {
   rules: ruleList,
   connections: connectionList,
   connectionRuns: connectionStatusList,
+  findings: hostFindingList,
   uncommon: uncommonList,
   vulnerable: vulnerableList,
   spoofed: spoofedList,

@@ -11,7 +11,7 @@ import {
 import { connectionsList, statusList } from '#features/agentless/server/index.ts'
 import { agentsList } from '#features/agents/server/index.ts'
 import { recordsFileList } from '#features/audit/server/index.ts'
-import { modelsList, peripheralsList } from '#features/devices/server/index.ts'
+import { findingsList, modelsList, peripheralsList } from '#features/devices/server/index.ts'
 import { violationsList } from '#features/devices/server/insights/index.ts'
 import { eventsList } from '#features/events/server/index.ts'
 import { rulesFileList } from '#features/policy/server/index.ts'
@@ -52,6 +52,7 @@ export const exportLists = {
   events: list('events', { spec: eventsList, plan: 'walk', csvPath: exportEventsCsv.path, time: 'e.created_at' }),
   audit: list('audit', { spec: recordsFileList, plan: 'walk', time: 'r.created_at' }),
   rules: list('rules', { spec: rulesFileList, plan: 'join', time: 'r.changed_at' }),
+  findings: list('findings', { spec: findingsList, plan: 'join', time: 'f.opened_at' }),
   violations: list('violations', { spec: violationsList, plan: 'join', time: 'v.last_seen' }),
   connections: list('connections', { spec: connectionsList, plan: 'join', csvPath: exportAgentlessCsv.path }),
   connectionRuns: list('connectionRuns', {
