@@ -11,6 +11,7 @@ export const consolePages = [
   '/quarantines',
   '/peripherals',
   '/peripherals/models',
+  '/findings',
   '/insights',
   '/rollouts',
   '/rollouts/new',

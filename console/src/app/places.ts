@@ -62,6 +62,14 @@ export const places: readonly Place[] = [
     permission: 'fleet:read',
   },
   {
+    to: '/findings',
+    help: 'operator#findings',
+    title: strings.findings,
+    icon: 'warn',
+    key: 'f',
+    permission: 'fleet:read',
+  },
+  {
     to: '/insights',
     help: 'operator#findings',
     title: strings.insights,

@@ -9,6 +9,7 @@ import type {
   eventList,
   grantList,
   healthChangeList,
+  hostFindingList,
   modelList,
   OfferedFilter,
   peripheralList,
@@ -139,6 +140,12 @@ const peripheral = createRoute({
   path: '/peripherals/$uuid',
   validateSearch: textSearch<'device'>(),
   staticData: { page: (): Page => import('@portcullis/features/devices/console/PeripheralPage.tsx') },
+})
+const findings = createRoute({
+  getParentRoute: () => inside,
+  path: '/findings',
+  validateSearch: listSearch<OfferedFilter<typeof hostFindingList>>(),
+  staticData: { page: (): Page => import('@portcullis/features/devices/console/findings/FindingsPage.tsx') },
 })
 const insights = createRoute({
   getParentRoute: () => inside,
@@ -375,6 +382,7 @@ export const routeTree = root.addChildren([
     peripherals,
     models,
     peripheral,
+    findings,
     insights,
     rollouts,
     newRollout,

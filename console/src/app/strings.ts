@@ -38,6 +38,7 @@ export const strings = withWords({
   devicesWaiting:
     '{waiting, plural, one {# attached device awaits approval} other {# attached devices await approval}}',
   approvals: 'Approvals',
+  findings: 'Findings',
   you: 'You',
   fleet: 'Fleet',
   integrations: 'Integrations',

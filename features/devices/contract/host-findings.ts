@@ -144,6 +144,7 @@ export const hostFindingList = list({
       'attached',
       'verdict',
       'hostIdentifier',
+      'hostUuid',
       'vendor',
       'productInfo',
       'vid',

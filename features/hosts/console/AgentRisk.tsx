@@ -1,6 +1,7 @@
 import type { AgentDetail } from '@portcullis/contract'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { Note, Stack, Table, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { HostFindings } from '#features/devices/console/shared/findings/HostFindings.tsx'
 import { strings } from './strings.ts'
 
 /** The risk score with its factors, points and evidence. */
@@ -40,5 +41,6 @@ export const AgentRisk = ({ agent }: { agent: AgentDetail }) => (
         </tfoot>
       </Table>
     )}
+    <HostFindings agentId={agent.uuid} />
   </Stack>
 )

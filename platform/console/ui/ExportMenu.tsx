@@ -105,17 +105,20 @@ export const ExportListsMenu = ({ lists }: { lists: readonly ExportedList[] }) =
             <ScheduleItem {...startOf(list)} />
           </Fragment>
         ))}
-        <Menu.Divider />
-        <Menu.Item
-          leftSection={<Icon name="copy" />}
-          onClick={() => {
-            const [list] = lists
-            if (list === undefined || first === undefined) return
-            void copyText(curlOf(first.operation, inputOf(list)), strings.command)
-          }}
-        >
-          {strings.copyAsCurl}
-        </Menu.Item>
+        {first === undefined ? null : (
+          <>
+            <Menu.Divider />
+            <Menu.Item
+              leftSection={<Icon name="copy" />}
+              onClick={() => {
+                const [list] = lists
+                if (list !== undefined) void copyText(curlOf(first.operation, inputOf(list)), strings.command)
+              }}
+            >
+              {strings.copyAsCurl}
+            </Menu.Item>
+          </>
+        )}
       </Menu.Dropdown>
     </Menu>
   )
@@ -124,8 +127,9 @@ export const ExportListsMenu = ({ lists }: { lists: readonly ExportedList[] }) =
 export interface ExportMenuProps {
   /** File name without extension, until the server sends one. */
   name: string
-  csv: AnyOperation
-  pdf: AnyOperation
+  /** Absent: the list has no files of its own, and reports contain it. */
+  csv?: AnyOperation
+  pdf?: AnyOperation
   /** The query of the list: filters, search, sort. */
   query: Readonly<Record<string, string>>
   /** Name of the list in reports. */
@@ -145,8 +149,8 @@ export const ExportMenu = ({ csv, pdf, rows, ...list }: ExportMenuProps) => (
         rows,
         label: rows === null ? strings.currentView : strings.currentRows({ rows }),
         files: [
-          { title: strings.csv, ending: 'csv', operation: csv },
-          { title: strings.pdf, ending: 'pdf', operation: pdf },
+          ...(csv === undefined ? [] : [{ title: strings.csv, ending: 'csv' as const, operation: csv }]),
+          ...(pdf === undefined ? [] : [{ title: strings.pdf, ending: 'pdf' as const, operation: pdf }]),
         ],
       },
     ]}

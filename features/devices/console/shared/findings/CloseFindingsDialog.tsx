@@ -1,0 +1,103 @@
+import { Modal, Radio, Textarea } from '@mantine/core'
+import { closeFindings, type HostFinding, type PersonVerdict, personVerdicts } from '@portcullis/contract'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
+import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
+import { submits } from '@portcullis/platform/console/ui/form/submits.ts'
+import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
+import { Note, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { useState } from 'react'
+import { tellClosed } from './actions.ts'
+import { strings } from './strings.ts'
+
+const hints: Readonly<Record<PersonVerdict, string>> = {
+  true: strings.trueHint,
+  benign: strings.benignHint,
+  false: strings.falseHint,
+  test: strings.testHint,
+}
+const shownNames = 5
+
+export interface CloseFindingsProps {
+  /** Null: the dialog is closed. */
+  findings: readonly HostFinding[] | null
+  close: () => void
+  onChanged: () => void
+}
+
+const Names = ({ findings }: { findings: readonly HostFinding[] }) => (
+  <Note as="ul" style={{ margin: 0, paddingLeft: 18 }}>
+    {findings.slice(0, shownNames).map(({ id, guiVid, guiPid, vid, pid, hostIdentifier }) => (
+      <li key={id}>
+        <DeviceText value={`${guiPid || guiVid || `${vid}:${pid}`} · ${hostIdentifier}`} />
+      </li>
+    ))}
+    {findings.length > shownNames ? <li>{`+ ${findings.length - shownNames}`}</li> : null}
+  </Note>
+)
+
+const Body = ({ findings, close, onChanged }: CloseFindingsProps & { findings: readonly HostFinding[] }) => {
+  const services = useServices()
+  const [verdict, setVerdict] = useState<PersonVerdict | null>(null)
+  const [comment, setComment] = useState('')
+  const { busy, failure, run } = useChange()
+  const attached = findings.filter((finding) => finding.attached).length
+  const needsRemoval = (value: PersonVerdict) => attached > 0 && (value === 'true' || value === 'test')
+  const send = () =>
+    run(async () => {
+      if (verdict === null) return
+      await services.api.call(closeFindings, { body: { ids: findings.map(({ id }) => id), verdict, comment } })
+      close()
+      onChanged()
+      tellClosed(services, findings, onChanged)
+    })
+  return (
+    <form onSubmit={submits(send)}>
+      <Stack>
+        <Names findings={findings} />
+        <Radio.Group
+          label={strings.verdict}
+          value={verdict ?? ''}
+          onChange={(value) => setVerdict(value as PersonVerdict)}
+        >
+          <Stack gap={8} top={6}>
+            {personVerdicts.map((value) => (
+              <Radio
+                key={value}
+                value={value}
+                label={strings[value]}
+                description={needsRemoval(value) ? strings.stillAttached({ count: attached }) : hints[value]}
+                disabled={needsRemoval(value)}
+              />
+            ))}
+          </Stack>
+        </Radio.Group>
+        <Textarea
+          label={strings.comment}
+          description={strings.commentHint}
+          maxLength={500}
+          rows={2}
+          value={comment}
+          onChange={(event) => setComment(event.currentTarget.value)}
+        />
+        <Note>{strings.decisionsStay}</Note>
+        <ErrorState failure={failure} inline />
+        <DialogActions
+          close={close}
+          action={strings.closeFindings({ count: findings.length })}
+          busy={busy}
+          isReady={verdict !== null}
+          startsAt="form"
+        />
+      </Stack>
+    </form>
+  )
+}
+
+/** Closes findings with a verdict and a comment. */
+export const CloseFindingsDialog = ({ findings, close, onChanged }: CloseFindingsProps) => (
+  <Modal opened={findings !== null} onClose={close} title={strings.closeFindings({ count: findings?.length ?? 1 })}>
+    {findings === null ? null : <Body findings={findings} close={close} onChanged={onChanged} />}
+  </Modal>
+)
