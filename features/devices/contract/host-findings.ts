@@ -11,19 +11,14 @@ import {
 import { list } from '@portcullis/platform/contract/list.ts'
 import { closed, listQuery, nullable, operation, page, utcTime } from '@portcullis/platform/contract/operation.ts'
 import { type Static, Type } from 'typebox'
+import { verdictLabels, verdicts } from '#features/alerts/contract/alert-cases.ts'
 import { findingLabels } from './peripherals.ts'
 
-/** Verdicts that close a finding. The server itself sets the last two. */
-export const findingVerdicts = ['true', 'benign', 'false', 'test', 'accepted', 'withdrawn'] as const
+/** How a finding ended: by the verdict of a person, or by the server. */
+export const findingVerdicts = [...verdicts, 'accepted', 'withdrawn'] as const
 export type FindingVerdict = (typeof findingVerdicts)[number]
-/** Verdicts that a person can give. */
-export const personVerdicts = ['true', 'benign', 'false', 'test'] as const satisfies readonly FindingVerdict[]
-export type PersonVerdict = (typeof personVerdicts)[number]
-export const verdictLabels: Readonly<Record<FindingVerdict, string>> = {
-  true: 'True positive',
-  benign: 'Benign',
-  false: 'False positive',
-  test: 'Test',
+export const findingVerdictLabels: Readonly<Record<FindingVerdict, string>> = {
+  ...verdictLabels,
   accepted: 'Accepted finding',
   withdrawn: 'No longer in the knowledge',
 }
@@ -79,9 +74,9 @@ export const HostFinding = closed({
   }),
   verdict: nullable(Type.Enum([...findingVerdicts]), {
     'x-label': 'Verdict',
-    'x-labels': verdictLabels,
+    'x-labels': findingVerdictLabels,
     description:
-      '`true`, `benign`, `false` and `test` are verdicts of a person. `accepted`: a person accepted the finding for all hosts. `withdrawn`: newer knowledge has no finding about the device. `null` if the finding is open.',
+      '`truePositive`, `benign`, `falsePositive` and `test` are verdicts of a person. `accepted`: a person accepted the finding for all hosts. `withdrawn`: newer knowledge has no finding about the device. `null` if the finding is open.',
   }),
   comment: Type.String({ 'x-label': 'Comment', description: 'Comment of the verdict.' }),
   closedAt: nullable(utcTime('Time of the verdict.'), { 'x-label': 'Closed', description: '`null` if it is open.' }),
@@ -212,19 +207,19 @@ export const closeFindings = operation({
   tag,
   summary: 'Closes findings with a verdict',
   description:
-    'Closes all of them or none. A closed finding counts neither for the finding nor for the risk of its host. It changes no decision about the device. After `true` or `test`, the next attachment opens a new finding, so these verdicts need a removed device. After `benign` or `false`, the same device opens no new finding on this host, unless the finding about it becomes worse.',
+    'Closes all of them or none. A closed finding counts neither for the finding nor for the risk of its host. It changes no decision about the device. After `truePositive` or `test`, the next attachment opens a new finding, so these verdicts need a removed device. After `benign` or `falsePositive`, the same device opens no new finding on this host, unless the finding about it becomes worse.',
   permission: 'fleet:write',
   errors: ['not_found', 'conflict'],
   body: closed({
     ids,
-    verdict: Type.Enum([...personVerdicts], {
+    verdict: Type.Enum([...verdicts], {
       description:
-        '`true`: it was what the finding says. `benign`: the device is known and harmless here. `false`: the finding is wrong. `test`: somebody tested the detection.',
+        '`truePositive`: it was what the finding says. `benign`: the device is known and harmless here. `falsePositive`: the finding is wrong. `test`: somebody tested the detection.',
     }),
     comment: Type.Optional(Type.String({ maxLength: 500, description: 'Comment for the next person.' })),
   }),
   response: closed({ closed: Type.Integer({ minimum: 1, description: 'Number of closed findings.' }) }),
-  examples: { request: { ids: [17], verdict: 'true', comment: 'Handed over to forensics.' } },
+  examples: { request: { ids: [17], verdict: 'truePositive', comment: 'Handed over to forensics.' } },
 })
 
 export const reopenFindings = operation({

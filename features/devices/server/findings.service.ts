@@ -2,9 +2,9 @@ import {
   type AuditAction,
   type BodyOf,
   type closeFindings,
-  type PersonVerdict,
   type ResponseOf,
   type reopenFindings,
+  type Verdict,
   verdictLabels,
 } from '@portcullis/contract'
 import { isOddText } from '@portcullis/domain'
@@ -64,10 +64,10 @@ export const createFindings = (
     return rows.length
   }
 
-  function assertClosable(rows: readonly FindingRow[], verdict: PersonVerdict): void {
+  function assertClosable(rows: readonly FindingRow[], verdict: Verdict): void {
     for (const row of rows) {
       if (row.verdict !== null) throw conflict(`The finding about ${nameOf(row)} is already closed.`)
-      if (row.detached_at === null && (verdict === 'true' || verdict === 'test'))
+      if (row.detached_at === null && (verdict === 'truePositive' || verdict === 'test'))
         throw conflict(
           `${nameOf(row)} is still attached. Unplug it before you close its finding as ${verdictLabels[verdict].toLowerCase()}.`,
         )
@@ -103,7 +103,7 @@ export const createFindings = (
             throw conflict(`The finding about ${nameOf(row)} has no verdict of a person, so it cannot be reopened.`)
         }
         await store.reopen(tx, ids)
-        const before = [...new Set(rows.map(({ verdict }) => verdictLabels[verdict as PersonVerdict]))].join(', ')
+        const before = [...new Set(rows.map(({ verdict }) => verdictLabels[verdict as Verdict]))].join(', ')
         return finish(tx, actor, rows, 'finding.reopened', {
           details: `was ${before}`,
           before,

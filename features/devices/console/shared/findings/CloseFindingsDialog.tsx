@@ -1,5 +1,6 @@
 import { Modal, Radio, Textarea } from '@mantine/core'
-import { closeFindings, type HostFinding, type PersonVerdict, personVerdicts } from '@portcullis/contract'
+import { closeFindings, type HostFinding, type Verdict, verdictLabels, verdicts } from '@portcullis/contract'
+import { messages } from '@portcullis/platform/console/lib/messages.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
@@ -11,12 +12,13 @@ import { useState } from 'react'
 import { tellClosed } from './actions.ts'
 import { strings } from './strings.ts'
 
-const hints: Readonly<Record<PersonVerdict, string>> = {
-  true: strings.trueHint,
+const hints: Readonly<Record<Verdict, string>> = {
+  truePositive: strings.trueHint,
   benign: strings.benignHint,
-  false: strings.falseHint,
+  falsePositive: strings.falseHint,
   test: strings.testHint,
 }
+const labels = messages(verdictLabels)
 const shownNames = 5
 
 export interface CloseFindingsProps {
@@ -39,11 +41,11 @@ const Names = ({ findings }: { findings: readonly HostFinding[] }) => (
 
 const Body = ({ findings, close, onChanged }: CloseFindingsProps & { findings: readonly HostFinding[] }) => {
   const services = useServices()
-  const [verdict, setVerdict] = useState<PersonVerdict | null>(null)
+  const [verdict, setVerdict] = useState<Verdict | null>(null)
   const [comment, setComment] = useState('')
   const { busy, failure, run } = useChange()
   const attached = findings.filter((finding) => finding.attached).length
-  const needsRemoval = (value: PersonVerdict) => attached > 0 && (value === 'true' || value === 'test')
+  const needsRemoval = (value: Verdict) => attached > 0 && (value === 'truePositive' || value === 'test')
   const send = () =>
     run(async () => {
       if (verdict === null) return
@@ -56,17 +58,13 @@ const Body = ({ findings, close, onChanged }: CloseFindingsProps & { findings: r
     <form onSubmit={submits(send)}>
       <Stack>
         <Names findings={findings} />
-        <Radio.Group
-          label={strings.verdict}
-          value={verdict ?? ''}
-          onChange={(value) => setVerdict(value as PersonVerdict)}
-        >
+        <Radio.Group label={strings.verdict} value={verdict ?? ''} onChange={(value) => setVerdict(value as Verdict)}>
           <Stack gap={8} top={6}>
-            {personVerdicts.map((value) => (
+            {verdicts.map((value) => (
               <Radio
                 key={value}
                 value={value}
-                label={strings[value]}
+                label={labels[value]}
                 description={needsRemoval(value) ? strings.stillAttached({ count: attached }) : hints[value]}
                 disabled={needsRemoval(value)}
               />

@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core'
-import { type HostFinding, listFindings, verdictLabels } from '@portcullis/contract'
+import { findingVerdictLabels, type HostFinding, listFindings } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
@@ -23,7 +23,7 @@ export const FindingState = ({ finding }: { finding: HostFinding }) => {
   if (finding.verdict !== null)
     return (
       <Row as="span" wrap gap={6}>
-        {verdictLabels[finding.verdict]}
+        {findingVerdictLabels[finding.verdict]}
         {finding.comment === '' ? null : (
           <Quiet>
             <DeviceText value={finding.comment} />
