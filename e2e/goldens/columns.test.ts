@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { connectionsList, statusList } from '../../features/agentless/server/index.ts'
 import { agentsList } from '../../features/agents/server/index.ts'
 import { recordsFileList } from '../../features/audit/server/index.ts'
-import { modelsList, peripheralsList } from '../../features/devices/server/index.ts'
+import { findingsList, modelsList, peripheralsList } from '../../features/devices/server/index.ts'
 import { violationsList } from '../../features/devices/server/insights/index.ts'
 import { eventsList } from '../../features/events/server/index.ts'
 import { rulesFileList } from '../../features/policy/server/index.ts'
@@ -17,6 +17,7 @@ const specs: Partial<Record<ReportListName, { columns: Readonly<Record<string, {
   events: eventsList,
   audit: recordsFileList,
   rules: rulesFileList,
+  findings: findingsList,
   violations: violationsList,
   connections: connectionsList,
   connectionRuns: statusList,
