@@ -11,14 +11,14 @@ import {
 import { list } from '@portcullis/platform/contract/list.ts'
 import { closed, listQuery, nullable, operation, page, utcTime } from '@portcullis/platform/contract/operation.ts'
 import { type Static, Type } from 'typebox'
-import { verdictLabels, verdicts } from '#features/alerts/contract/alert-cases.ts'
+import { alertVerdictLabels, alertVerdicts } from '#features/alerts/contract/alert-cases.ts'
 import { findingLabels } from './peripherals.ts'
 
 /** How a finding ended: by the verdict of a person, or by the server. */
-export const findingVerdicts = [...verdicts, 'accepted', 'withdrawn'] as const
+export const findingVerdicts = [...alertVerdicts, 'accepted', 'withdrawn'] as const
 export type FindingVerdict = (typeof findingVerdicts)[number]
 export const findingVerdictLabels: Readonly<Record<FindingVerdict, string>> = {
-  ...verdictLabels,
+  ...alertVerdictLabels,
   accepted: 'Accepted finding',
   withdrawn: 'No longer in the knowledge',
 }
@@ -76,7 +76,7 @@ export const HostFinding = closed({
     'x-label': 'Verdict',
     'x-labels': findingVerdictLabels,
     description:
-      '`truePositive`, `benign`, `falsePositive` and `test` are verdicts of a person. `accepted`: a person accepted the finding for all hosts. `withdrawn`: newer knowledge has no finding about the device. `null` if the finding is open.',
+      '`true`, `benign`, `false` and `test` are verdicts of a person. `accepted`: a person accepted the finding for all hosts. `withdrawn`: newer knowledge has no finding about the device. `null` if the finding is open.',
   }),
   comment: Type.String({ 'x-label': 'Comment', description: 'Comment of the verdict.' }),
   closedAt: nullable(utcTime('Time of the verdict.'), { 'x-label': 'Closed', description: '`null` if it is open.' }),
@@ -207,19 +207,19 @@ export const closeFindings = operation({
   tag,
   summary: 'Closes findings with a verdict',
   description:
-    'Closes all of them or none. A closed finding counts neither for the finding nor for the risk of its host. It changes no decision about the device. After `truePositive` or `test`, the next attachment opens a new finding, so these verdicts need a removed device. After `benign` or `falsePositive`, the same device opens no new finding on this host, unless the finding about it becomes worse.',
+    'Closes all of them or none. A closed finding counts neither for the finding nor for the risk of its host. It changes no decision about the device. After `true` or `test`, the next attachment opens a new finding, so these verdicts need a removed device. After `benign` or `false`, the same device opens no new finding on this host, unless the finding about it becomes worse.',
   permission: 'fleet:write',
   errors: ['not_found', 'conflict'],
   body: closed({
     ids,
-    verdict: Type.Enum([...verdicts], {
+    verdict: Type.Enum([...alertVerdicts], {
       description:
-        '`truePositive`: it was what the finding says. `benign`: the device is known and harmless here. `falsePositive`: the finding is wrong. `test`: somebody tested the detection.',
+        '`true`: it was what the finding says. `benign`: the device is known and harmless here. `false`: the finding is wrong. `test`: somebody tested the detection.',
     }),
     comment: Type.Optional(Type.String({ maxLength: 500, description: 'Comment for the next person.' })),
   }),
   response: closed({ closed: Type.Integer({ minimum: 1, description: 'Number of closed findings.' }) }),
-  examples: { request: { ids: [17], verdict: 'truePositive', comment: 'Handed over to forensics.' } },
+  examples: { request: { ids: [17], verdict: 'true', comment: 'Handed over to forensics.' } },
 })
 
 export const reopenFindings = operation({

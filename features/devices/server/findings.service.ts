@@ -1,11 +1,11 @@
 import {
+  type AlertVerdict,
   type AuditAction,
+  alertVerdictLabels,
   type BodyOf,
   type closeFindings,
   type ResponseOf,
   type reopenFindings,
-  type Verdict,
-  verdictLabels,
 } from '@portcullis/contract'
 import { isOddText } from '@portcullis/domain'
 import { AppError, invalid } from '@portcullis/platform/server/app-error.ts'
@@ -64,12 +64,12 @@ export const createFindings = (
     return rows.length
   }
 
-  function assertClosable(rows: readonly FindingRow[], verdict: Verdict): void {
+  function assertClosable(rows: readonly FindingRow[], verdict: AlertVerdict): void {
     for (const row of rows) {
       if (row.verdict !== null) throw conflict(`The finding about ${nameOf(row)} is already closed.`)
-      if (row.detached_at === null && (verdict === 'truePositive' || verdict === 'test'))
+      if (row.detached_at === null && (verdict === 'true' || verdict === 'test'))
         throw conflict(
-          `${nameOf(row)} is still attached. Unplug it before you close its finding as ${verdictLabels[verdict].toLowerCase()}.`,
+          `${nameOf(row)} is still attached. Unplug it before you close its finding as ${alertVerdictLabels[verdict].toLowerCase()}.`,
         )
     }
   }
@@ -83,7 +83,7 @@ export const createFindings = (
         const rows = await take(tx, ids)
         assertClosable(rows, verdict)
         await store.close(tx, ids, { verdict, comment, at: new Date(clock.now()), by: actor.userName })
-        const label = verdictLabels[verdict]
+        const label = alertVerdictLabels[verdict]
         const details = `${label}${comment === '' ? '' : `: ${comment}`}`
         return finish(tx, actor, rows, 'finding.closed', { details, before: 'open', after: label, comment })
       })
@@ -103,7 +103,7 @@ export const createFindings = (
             throw conflict(`The finding about ${nameOf(row)} has no verdict of a person, so it cannot be reopened.`)
         }
         await store.reopen(tx, ids)
-        const before = [...new Set(rows.map(({ verdict }) => verdictLabels[verdict as Verdict]))].join(', ')
+        const before = [...new Set(rows.map(({ verdict }) => alertVerdictLabels[verdict as AlertVerdict]))].join(', ')
         return finish(tx, actor, rows, 'finding.reopened', {
           details: `was ${before}`,
           before,

@@ -1,4 +1,4 @@
-import type { Verdict } from '@portcullis/contract'
+import type { AlertVerdict } from '@portcullis/contract'
 import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import { unnestOf } from '@portcullis/platform/server/db/ordered.ts'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
@@ -74,7 +74,7 @@ export const createFindingsStore = () => ({
   close: (
     tx: Tx,
     ids: readonly number[],
-    given: { verdict: Verdict; comment: string; at: Date; by: string },
+    given: { verdict: AlertVerdict; comment: string; at: Date; by: string },
   ): Promise<number> =>
     tx.execute(sql`
       update host_findings f set verdict = ${given.verdict}, comment = ${given.comment}, closed_at = ${given.at}, closed_by = ${given.by}

@@ -23,7 +23,7 @@ const only = async (agent: TestAgent): Promise<HostFinding> => {
   if (finding === undefined || others.length > 0) throw new Error(`the host has ${others.length + 1} findings`)
   return finding
 }
-const close = async (ids: readonly number[], verdict = 'truePositive', comment = '') =>
+const close = async (ids: readonly number[], verdict = 'true', comment = '') =>
   (await admin()).post(`${base}/findings/close`, { ids, verdict, comment })
 const reopen = async (ids: readonly number[]) => (await admin()).post(`${base}/findings/reopen`, { ids })
 const duckyHost = () => enrolAgent(t, { devices: [rubberDucky({ portPath: '1-5' }), plainMouse({ portPath: '1-1' })] })
@@ -88,10 +88,10 @@ describe('closing findings', () => {
     const agent = await duckyHost()
     const { id } = await only(agent)
     await agent.unplug('1-5')
-    const done = await close([id], 'truePositive', 'Handed over to forensics.')
+    const done = await close([id], 'true', 'Handed over to forensics.')
     expect([done.statusCode, done.json()]).toEqual([200, { closed: 1 }])
     expect(await only(agent)).toMatchObject({
-      ...{ state: 'Closed', verdict: 'truePositive', comment: 'Handed over to forensics.', closedBy: 'admin' },
+      ...{ state: 'Closed', verdict: 'true', comment: 'Handed over to forensics.', closedBy: 'admin' },
       closedAt: expect.stringMatching(/Z$/),
     })
     expect(await agent.detail()).toMatchObject({ severity: 10, hasKnownAttackTools: false, riskScore: 0 })
@@ -140,16 +140,16 @@ describe('closing findings', () => {
     const [one, two] = [await duckyHost(), await duckyHost()]
     const ids = [(await only(one)).id, (await only(two)).id]
     await one.unplug('1-5')
-    expect((await close(ids, 'truePositive')).statusCode).toBe(409)
+    expect((await close(ids, 'true')).statusCode).toBe(409)
     expect([(await only(one)).state, (await only(two)).state]).toEqual(['Open', 'Open'])
-    const unknown = await close([...ids, 9_999_999], 'falsePositive')
+    const unknown = await close([...ids, 9_999_999], 'false')
     expect(unknown.json()).toMatchObject({ status: 404, detail: 'Finding 9999999 does not exist.' })
-    expect((await close(ids, 'falsePositive')).json()).toEqual({ closed: 2 })
+    expect((await close(ids, 'false')).json()).toEqual({ closed: 2 })
     for (const [body, field] of [
-      [{ ids: [], verdict: 'truePositive' }, 'body.ids'],
+      [{ ids: [], verdict: 'true' }, 'body.ids'],
       [{ ids: [1], verdict: 'accepted' }, 'body.verdict'],
-      [{ ids: [1], verdict: 'truePositive', comment: 'a\u0007b' }, 'body.comment'],
-      [{ ids: [1], verdict: 'truePositive', comment: 'x'.repeat(501) }, 'body.comment'],
+      [{ ids: [1], verdict: 'true', comment: 'a\u0007b' }, 'body.comment'],
+      [{ ids: [1], verdict: 'true', comment: 'x'.repeat(501) }, 'body.comment'],
     ] as const) {
       const answer = await (await admin()).post(`${base}/findings/close`, body)
       expect([answer.statusCode, answer.json().errors[0].field]).toEqual([400, field])
@@ -159,7 +159,7 @@ describe('closing findings', () => {
   it('can be undone', async () => {
     const agent = await duckyHost()
     const { id } = await only(agent)
-    await close([id], 'falsePositive', 'oops')
+    await close([id], 'false', 'oops')
     expect((await reopen([id])).json()).toEqual({ reopened: 1 })
     expect(await only(agent)).toMatchObject({ state: 'Open', verdict: null, comment: '', closedBy: '', closedAt: null })
     expect(await agent.detail()).toMatchObject({ severity: 40, riskScore: 50 })
@@ -199,7 +199,7 @@ describe('the list of findings', () => {
     })
     const page = (await pageOf<HostFinding>(t, `findings?hostIdentifier=${agent.facts.hostname}`)).data
     expect(page.map(({ severity }) => severity)).toEqual([40, 30])
-    await close([page[0]?.id ?? 0], 'falsePositive')
+    await close([page[0]?.id ?? 0], 'false')
     const after = (await pageOf<HostFinding>(t, `findings?hostIdentifier=${agent.facts.hostname}`)).data
     expect(after.map(({ severity, state }) => [severity, state])).toEqual([
       [30, 'Open'],
@@ -208,8 +208,8 @@ describe('the list of findings', () => {
     const { vid, serialNumber } = after[0] as HostFinding
     for (const [query, rows] of [
       ['state=Open', 1],
-      ['state=Closed&verdict=falsePositive', 1],
-      ['verdict=truePositive', 0],
+      ['state=Closed&verdict=false', 1],
+      ['verdict=true', 0],
       ['severity=>=40', 1],
       ['attached=true', 2],
       [`vid=${vid}`, 1],

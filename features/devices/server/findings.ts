@@ -54,7 +54,7 @@ const reevaluated = (finding: DeviceFinding, fingerprint: Fingerprint): DeviceFi
 
 /** Returns whether a person closed a finding about the same device as harmless. */
 const isHarmless = ({ verdict, severity, fingerprint }: DeviceFinding, found: Fingerprint): boolean =>
-  (verdict === 'benign' || verdict === 'falsePositive') &&
+  (verdict === 'benign' || verdict === 'false') &&
   severity >= found.severity &&
   fingerprint.device.ruleFingerprint === found.device.ruleFingerprint
 

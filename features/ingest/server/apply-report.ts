@@ -46,7 +46,7 @@ export interface Applied {
   touched: ReadonlySet<string>
   /** The changes in order. */
   changes: HostChange[]
-  /** The worst fingerprint of each attached device, also if it was removed again. */
+  /** The worst fingerprint of each attached device, whether or not it was removed again. */
   attached: ReadonlyMap<string, Fingerprint>
   /** All peripherals of the host afterwards, including detached ones. */
   all: HostPeripheral[]

@@ -213,7 +213,7 @@ export interface HostToAssess {
   stored: readonly HostPeripheral[]
   /** Its current peripherals. Unchanged ones are the same objects as in `stored`. */
   current: readonly HostPeripheral[]
-  /** The worst fingerprint of each device that a report attached, also if it was removed again. */
+  /** The worst fingerprint of each device that a report attached, whether or not it was removed again. */
   attached?: ReadonlyMap<string, Fingerprint>
 }
 

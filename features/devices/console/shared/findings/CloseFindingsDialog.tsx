@@ -1,5 +1,11 @@
 import { Modal, Radio, Textarea } from '@mantine/core'
-import { closeFindings, type HostFinding, type Verdict, verdictLabels, verdicts } from '@portcullis/contract'
+import {
+  type AlertVerdict,
+  alertVerdictLabels,
+  alertVerdicts,
+  closeFindings,
+  type HostFinding,
+} from '@portcullis/contract'
 import { messages } from '@portcullis/platform/console/lib/messages.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
@@ -12,13 +18,13 @@ import { useState } from 'react'
 import { tellClosed } from './actions.ts'
 import { strings } from './strings.ts'
 
-const hints: Readonly<Record<Verdict, string>> = {
-  truePositive: strings.trueHint,
+const hints: Readonly<Record<AlertVerdict, string>> = {
+  true: strings.trueHint,
   benign: strings.benignHint,
-  falsePositive: strings.falseHint,
+  false: strings.falseHint,
   test: strings.testHint,
 }
-const labels = messages(verdictLabels)
+const labels = messages(alertVerdictLabels)
 const shownNames = 5
 
 export interface CloseFindingsProps {
@@ -41,11 +47,11 @@ const Names = ({ findings }: { findings: readonly HostFinding[] }) => (
 
 const Body = ({ findings, close, onChanged }: CloseFindingsProps & { findings: readonly HostFinding[] }) => {
   const services = useServices()
-  const [verdict, setVerdict] = useState<Verdict | null>(null)
+  const [verdict, setVerdict] = useState<AlertVerdict | null>(null)
   const [comment, setComment] = useState('')
   const { busy, failure, run } = useChange()
   const attached = findings.filter((finding) => finding.attached).length
-  const needsRemoval = (value: Verdict) => attached > 0 && (value === 'truePositive' || value === 'test')
+  const needsRemoval = (value: AlertVerdict) => attached > 0 && (value === 'true' || value === 'test')
   const send = () =>
     run(async () => {
       if (verdict === null) return
@@ -58,9 +64,13 @@ const Body = ({ findings, close, onChanged }: CloseFindingsProps & { findings: r
     <form onSubmit={submits(send)}>
       <Stack>
         <Names findings={findings} />
-        <Radio.Group label={strings.verdict} value={verdict ?? ''} onChange={(value) => setVerdict(value as Verdict)}>
+        <Radio.Group
+          label={strings.verdict}
+          value={verdict ?? ''}
+          onChange={(value) => setVerdict(value as AlertVerdict)}
+        >
           <Stack gap={8} top={6}>
-            {verdicts.map((value) => (
+            {alertVerdicts.map((value) => (
               <Radio
                 key={value}
                 value={value}
