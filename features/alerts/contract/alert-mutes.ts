@@ -8,9 +8,10 @@ const tag = 'Notification'
 /** Longest mute. */
 export const muteDaysMost = 365
 
-/** Returns whether alerts of a kind can be muted for a model. Alerts about attacks cannot. */
-export const isMutable = (kind: AlertKind): boolean =>
-  alertCatalogue[kind].subject === 'model' && alertCatalogue[kind].group !== 'Attacks'
+/** Kinds of alerts that can be muted for a model: all about models, except attacks. */
+export const mutableKinds: readonly AlertKind[] = alertKinds.filter(
+  (kind) => alertCatalogue[kind].subject === 'model' && alertCatalogue[kind].group !== 'Attacks',
+)
 
 const muteId = Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'ID of the mute.' })
 

@@ -8,7 +8,7 @@ import {
   type BodyOf,
   type closeAlerts,
   type commentAlerts,
-  isMutable,
+  mutableKinds,
   type muteAlert,
   muteDaysMost,
   type snoozeAlerts,
@@ -260,7 +260,7 @@ export const createCases = ({ db, clock, audit, events, hint }: AlertsContext, r
           throw invalid('body.until', `must be in the future, at most ${muteDaysMost} days from now`)
         const rows = await lock(tx, [id])
         const [row] = rows as [CaseRow]
-        if (row.entity_type !== 'Model' || !isMutable(row.kind as AlertKind))
+        if (row.entity_type !== 'Model' || !mutableKinds.includes(row.kind as AlertKind))
           throw new AppError('conflict', {
             detail: `Alert ${id} cannot be muted: it is about an attack, or not about one model.`,
           })

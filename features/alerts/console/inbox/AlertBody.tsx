@@ -2,9 +2,9 @@ import { Button } from '@mantine/core'
 import {
   alertVerdictLabels,
   getNotice,
-  isMutable,
   listHealthNotices,
   listRiskNotices,
+  mutableKinds,
   type ResponseOf,
   readableEvent,
 } from '@portcullis/contract'
@@ -82,7 +82,7 @@ const Handling = ({ data }: { data: Data }) => (
 )
 
 const canMute = (line: Line | null): boolean =>
-  line !== null && line.model !== null && line.kind !== 'health' && isMutable(line.kind)
+  line !== null && line.model !== null && line.kind !== 'health' && mutableKinds.includes(line.kind)
 
 /** The finding, and the actions for it. */
 const Head = ({ data, line, cases, pin, decide }: Omit<AlertBodyProps, 'id'> & { data: Data }) => (
