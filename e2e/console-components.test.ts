@@ -36,13 +36,15 @@ const buildScenes = async () => {
 
 const none = { agents: 0, peripherals: 0, attackTools: 0 }
 const noDevices = { agents: 0, peripherals: 0, attachments: 0 }
+const nothing = { agents: 0, peripherals: 0 }
+const takesEffect = { now: { agents: 1, peripherals: 1 }, whenArmed: nothing, never: nothing }
 const at = '2026-01-01T00:00:00.000Z'
 const preview: ResponseOf<typeof previewPolicy> = {
   computedAt: at,
   agents: 1,
   armedAgents: 1,
   peripherals: 1,
-  matching: { agents: 1, armedAgents: 1, peripherals: 1 },
+  matching: { agents: 1, armedAgents: 1, peripherals: 1, takesEffect },
   allowed: 0,
   blocked: 0,
   blockedNow: 0,
@@ -57,9 +59,11 @@ const preview: ResponseOf<typeof previewPolicy> = {
     to: at,
     agents: 1,
     peripherals: 1,
+    isEveryDevice: true,
     attachments: 1,
     blocked: noDevices,
     changed: noDevices,
+    takesEffect,
     newlyAllowed: none,
     newlyBlocked: none,
     worksAgain: none,

@@ -1,6 +1,6 @@
 import { agentLimits } from '@portcullis/contract/agent-limits.ts'
 import { closed, nullable, operation } from '@portcullis/platform/contract/operation.ts'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 
 const identity = (what: string) => Type.Optional(nullable(Type.String({ maxLength: 255, description: what })))
 
@@ -44,6 +44,23 @@ export const peripheralsCommand = operation({
   errors: ['forbidden_object', 'second_person_required'],
 })
 
+const decided = {
+  decision: Type.Enum(['allow', 'deny', 'grant'], {
+    description: '`grant`: an allow rule that expires at `expiresAt`.',
+  }),
+  devices: Type.Array(closed(device), { minItems: 1, maxItems: 10_000 }),
+  expiresAt: Type.Optional(
+    Type.String({ maxLength: 64, description: 'ISO 8601. Required for a grant, otherwise refused.' }),
+  ),
+  overrideAttackTool: Type.Optional(Type.Boolean({ default: false })),
+}
+
+/** A decision about devices, for a preview. */
+export const DecisionDraft = closed(decided, {
+  description: 'The decision that `decideDevices` makes with these members.',
+})
+export type DecisionDraft = Static<typeof DecisionDraft>
+
 /** Makes one decision about many devices. */
 export const decideDevices = operation({
   id: 'decideDevices',
@@ -56,18 +73,11 @@ export const decideDevices = operation({
   permission: 'fleet:write',
   fresh: 'it allows an attack tool',
   body: closed({
-    decision: Type.Enum(['allow', 'deny', 'grant'], {
-      description: '`grant`: an allow rule that expires at `expiresAt`.',
-    }),
-    devices: Type.Array(closed(device), { minItems: 1, maxItems: 10_000 }),
+    ...decided,
     reason: Type.String({
       maxLength: 200,
       description: 'Reason. It is shown with the decision. Only a deny may leave it empty.',
     }),
-    expiresAt: Type.Optional(
-      Type.String({ maxLength: 64, description: 'ISO 8601. Required for a grant, otherwise refused.' }),
-    ),
-    overrideAttackTool: Type.Optional(Type.Boolean({ default: false })),
   }),
   response: closed({
     version: Type.Integer({ description: 'Version of the policy after this call.' }),

@@ -12,7 +12,8 @@ import {
 } from '@portcullis/platform/contract/operation.ts'
 import { type Static, Type } from 'typebox'
 import { newlyAllowed, reasonGiven } from '#features/change-requests/contract/newly-allowed.ts'
-import { Prediction } from './prediction.ts'
+import { DecisionDraft } from './decisions.ts'
+import { Prediction, TakesEffect } from './prediction.ts'
 
 /** Levels of rules, narrowest first. An allow rule of a narrower level overrides one of a wider level. */
 export const ruleLevels = ['grant', 'host', 'tag', 'global'] as const
@@ -304,6 +305,7 @@ export const PolicyEffect = closed({
   devIcon: Type.Integer(),
   present: Type.Boolean(),
   armed: Type.Boolean({ description: 'True if the host is armed, so the change applies at once.' }),
+  canBlock: Type.Boolean({ description: 'True if the host blocks devices once it is armed.' }),
   isKnownAttackTool: Type.Boolean({ description: 'True if the device is a known attack tool.' }),
   before: Type.Enum(['allow', 'block']),
   after: Type.Enum(['allow', 'block']),
@@ -323,8 +325,11 @@ export const previewPolicy = operation({
   permission: 'fleet:read',
   heavy: 'preview',
   description:
-    'An account can run one preview or policy test at a time, with 4 more waiting. Further calls get 429 with Retry-After.',
-  body: PolicyDraft,
+    'Counts exactly the devices that the change decides about: all known devices, attached or not, on all hosts. An account can run one preview or policy test at a time, with 4 more waiting. Further calls get 429 with Retry-After.',
+  body: closed({
+    ...PolicyDraft.properties,
+    decide: Type.Optional(DecisionDraft),
+  }),
   response: closed({
     computedAt: utcTime('Time of the computation.'),
     agents: Type.Integer({ description: 'Number of hosts on which a decision changes.' }),
@@ -332,7 +337,7 @@ export const previewPolicy = operation({
       description: 'Number of these hosts that are armed. The other hosts block nothing until they are armed.',
     }),
     peripherals: Type.Integer({
-      description: 'Number of devices whose decision changes. They are attached or were seen in the last 30 days.',
+      description: 'Number of devices whose decision changes.',
     }),
     matching: closed({
       agents: Type.Integer({
@@ -340,6 +345,7 @@ export const previewPolicy = operation({
       }),
       armedAgents: Type.Integer({ description: 'Number of these hosts that are armed.' }),
       peripherals: Type.Integer(),
+      takesEffect: TakesEffect,
     }),
     allowed: Type.Integer({ description: 'Number of devices that change from block to allow.' }),
     blocked: Type.Integer({ description: 'Number of devices that change from allow to block.' }),

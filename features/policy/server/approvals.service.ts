@@ -1,4 +1,11 @@
-import type { AuditAction, BodyOf, decideDevices, peripheralsCommand, ResponseOf } from '@portcullis/contract'
+import type {
+  AuditAction,
+  BodyOf,
+  DecisionDraft,
+  decideDevices,
+  peripheralsCommand,
+  ResponseOf,
+} from '@portcullis/contract'
 import {
   approvableSources,
   escapeText,
@@ -41,6 +48,8 @@ interface Decision {
   override: boolean
   /** End of a grant; null for decisions without an end. */
   expiresAt: Date | null
+  /** A preview: attack tools that the decision may not allow are not refused, but stay blocked. */
+  isPreview?: boolean
 }
 
 const approvable: ReadonlySet<PolicySource> = new Set(approvableSources)
@@ -123,7 +132,7 @@ export const createApprovals = (
 
   /** Returns the rules of a decision. One invalid item rejects the whole decision. */
   async function rulesOf(tx: Tx, actor: Actor, agents: readonly ResolvedAgent[], decision: Decision) {
-    const { effect, items, at, reason, hasReason, override, expiresAt } = decision
+    const { effect, items, at, reason, hasReason, override, expiresAt, isPreview = false } = decision
     const agentIds = [...new Set(agents.map((a) => a.uuid))]
     const rows = await peripherals.storedOf(tx, agentIds)
     const fingerprints = await peripherals.fingerprints.byIds(rows.map((row) => row.design_id))
@@ -144,7 +153,7 @@ export const createApprovals = (
       if (devices.length === 0) throw invalid(field, `has never been seen on this agent (${item.vid}:${item.pid})`)
       const tools = devices.filter((row) => isTool(fingerprints.get(row.design_id), row))
       const [tool] = tools
-      if (effect === 'allow' && tool !== undefined) {
+      if (effect === 'allow' && tool !== undefined && !isPreview) {
         const name = fingerprints.get(tool.design_id)?.attackToolName ?? ''
         if (!override)
           throw invalid(
@@ -230,19 +239,17 @@ export const createApprovals = (
     return { jobId, isChanged, version, rules, agentIds }
   }
 
-  async function endOf(tx: Queryable, body: BodyOf<typeof decideDevices>): Promise<Date | null> {
+  async function endOf(tx: Queryable, body: DecisionDraft, at: string): Promise<Date | null> {
+    const field = `${at}.expiresAt`
     if ((body.decision === 'grant') !== (body.expiresAt !== undefined))
-      throw invalid(
-        'body.expiresAt',
-        body.decision === 'grant' ? 'is required for a grant' : 'is allowed for grants only',
-      )
+      throw invalid(field, body.decision === 'grant' ? 'is required for a grant' : 'is allowed for grants only')
     if (body.expiresAt === undefined) return null
-    const at = requireTime('body.expiresAt', body.expiresAt).from
+    const end = requireTime(field, body.expiresAt).from
     const { grantMaxHours } = await settings.read(tx)
-    if (at.getTime() <= clock.now()) throw invalid('body.expiresAt', 'is in the past')
-    if (at.getTime() > clock.now() + grantMaxHours * 3_600_000)
-      throw invalid('body.expiresAt', `exceeds the maximum grant duration of ${grantMaxHours} hours`)
-    return at
+    if (end.getTime() <= clock.now()) throw invalid(field, 'is in the past')
+    if (end.getTime() > clock.now() + grantMaxHours * 3_600_000)
+      throw invalid(field, `exceeds the maximum grant duration of ${grantMaxHours} hours`)
+    return end
   }
 
   /** Returns the attached devices that "approve all" allows now. */
@@ -277,6 +284,21 @@ export const createApprovals = (
       return sortedAttached(found)
     },
 
+    /**
+     * Returns what a decision would write and delete. `rules` also contains rules that are in force already, so that a
+     * preview can count their devices.
+     */
+    plan: async (tx: Tx, actor: Actor, draft: DecisionDraft, at: string) => {
+      const agents = await resolve(tx, draft.devices, `${at}.devices`)
+      const { rules } = await rulesOf(tx, actor, agents, {
+        effect: draft.decision === 'deny' ? 'deny' : 'allow',
+        ...{ items: draft.devices, at: `${at}.devices`, reason: '', hasReason: false, isPreview: true },
+        override: draft.overrideAttackTool === true,
+        expiresAt: await endOf(tx, draft, at),
+      })
+      return { rules, ...(await replacedBy(tx, rules)) }
+    },
+
     /** POST policy/decisions. */
     decide: async (actor: Actor, body: BodyOf<typeof decideDevices>): Promise<ResponseOf<typeof decideDevices>> => {
       const reason = plainReason(body.reason, 'body.reason')
@@ -290,7 +312,7 @@ export const createApprovals = (
         reason,
         hasReason: true,
         override: body.overrideAttackTool === true,
-        expiresAt: await endOf(db, body),
+        expiresAt: await endOf(db, body, 'body'),
       })
       return { ...done, agents: agentIds.length }
     },

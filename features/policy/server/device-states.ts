@@ -1,4 +1,4 @@
-import type { Prediction } from '@portcullis/contract'
+import type { Prediction, TakesEffect } from '@portcullis/contract'
 import { isAllowing, type PolicySource, sourceOf } from '@portcullis/domain'
 
 /** Changes to hosts and devices that rules do not decide. */
@@ -27,11 +27,13 @@ export const stateBits = {
   isMatched: 32,
   /** An added rule matches it, and hosts detect an attack tool in it. */
   isMatchedTool: 64,
+  /** Its host can block devices once it is armed. */
+  canBlock: 128,
 } as const
 /** Bit positions of the decisions before and after the change: numbers of `policySources`. */
-export const beforeShift = 7
-export const afterShift = 10
-const stateCount = 1 << 13
+export const beforeShift = 8
+export const afterShift = 11
+const stateCount = 1 << 14
 
 const has = (state: number, bit: keyof typeof stateBits): boolean => (state & stateBits[bit]) !== 0
 const sourceIn = (state: number, shift: number): PolicySource => sourceOf((state >> shift) & 7)
@@ -52,9 +54,13 @@ const outcomeOf = (state: number, { mode, applyToPresent }: Effects) => {
   const isArmed = mode === null ? has(state, 'isArmed') : mode === 'Armed'
   const isAtOnce = mode === null ? !blockedBefore : applyToPresent || blocksPresent.has(after)
   const stops = isArmed && isPresent && !isBlocked && blocks && isAtOnce
+  const changed = blocks !== blockedBefore
+  const matched = has(state, 'isMatched')
+  const isFree = !isArmed && has(state, 'canBlock')
+  const isUnable = !isArmed && !has(state, 'canBlock')
   return {
     blocked: blocks,
-    changed: blocks !== blockedBefore,
+    changed,
     newlyAllowed: blockedBefore && !blocks,
     newlyBlocked: !blockedBefore && blocks,
     worksAgain: isBlocked && !(isArmed && blocks),
@@ -64,9 +70,14 @@ const outcomeOf = (state: number, { mode, applyToPresent }: Effects) => {
     mismatched: isPresent && has(state, 'isMismatched'),
     /** Devices that an armed host would block, unless it spares them because they were attached before arming. */
     willBlock: blocks && (!isPresent || isBlocked || stops),
-    matched: has(state, 'isMatched'),
-    matchedArmed: isArmed && has(state, 'isMatched'),
-    changedArmed: isArmed && blocks !== blockedBefore,
+    matched,
+    // When a decision takes effect: now, once its host is armed, or never because its host cannot block.
+    matchedArmed: matched && isArmed,
+    matchedFree: matched && isFree,
+    matchedUnable: matched && isUnable,
+    changedArmed: changed && isArmed,
+    changedFree: changed && isFree,
+    changedUnable: changed && isUnable,
   }
 }
 
@@ -87,6 +98,16 @@ export interface Totals extends Record<Group, Counts> {
   agents: number
   peripherals: number
   attachments: Attachments
+}
+
+/** Returns when the decisions of a group take effect. */
+export const takesEffectOf = (totals: Totals, group: 'changed' | 'matched'): TakesEffect => {
+  const counts = ({ agents, peripherals }: Counts) => ({ agents, peripherals })
+  return {
+    now: counts(totals[`${group}Armed`]),
+    whenArmed: counts(totals[`${group}Free`]),
+    never: counts(totals[`${group}Unable`]),
+  }
 }
 
 /** Returns the states whose outcome passes the test. */
@@ -144,6 +165,10 @@ export const totalsOf = (
     willBlock: countsOf('willBlock'),
     matched: countsOf('matched'),
     matchedArmed: countsOf('matchedArmed'),
+    matchedFree: countsOf('matchedFree'),
+    matchedUnable: countsOf('matchedUnable'),
     changedArmed: countsOf('changedArmed'),
+    changedFree: countsOf('changedFree'),
+    changedUnable: countsOf('changedUnable'),
   }
 }

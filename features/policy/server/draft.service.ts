@@ -1,9 +1,12 @@
-import type { PolicyDraft, PolicyEffect, PolicyWarning } from '@portcullis/contract'
+import type { BodyOf, PolicyDraft, PolicyEffect, PolicyWarning, previewPolicy } from '@portcullis/contract'
 import { isAllowing, sourceOf } from '@portcullis/domain'
+import { invalid } from '@portcullis/platform/server/app-error.ts'
 import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { isId } from '@portcullis/platform/server/ids.ts'
 import { createYielder } from '@portcullis/platform/server/yielder.ts'
+import type { Approvals } from './approvals.service.ts'
+import { takesEffectOf } from './device-states.ts'
 import type { PolicyContext } from './policy.context.ts'
 import { type WrittenRule, writtenRule } from './policy.rules.ts'
 import type { RuleRow } from './policy.store.ts'
@@ -29,6 +32,7 @@ const effectView = (row: PredictedRow): PolicyEffect => ({
   devIcon: row.icon,
   present: row.present,
   armed: row.armed,
+  canBlock: row.canBlock,
   isKnownAttackTool: row.isTool,
   before: effectOf(row.before),
   after: effectOf(row.source),
@@ -36,8 +40,13 @@ const effectView = (row: PredictedRow): PolicyEffect => ({
   attachments: row.attachments,
 })
 
+interface Rules {
+  gone: readonly RuleRow[]
+  write: readonly RuleRow[]
+}
+
 /** Previews rule changes. Writes nothing. */
-export const createDrafts = (context: PolicyContext) => {
+export const createDrafts = (context: PolicyContext, approvals: Pick<Approvals, 'plan'>) => {
   const { longRead, clock, store, affected, predict, newlyAllowed, changeRequests } = context
   const rowOf = (written: WrittenRule, n: number): RuleRow => ({
     ...written,
@@ -79,8 +88,24 @@ export const createDrafts = (context: PolicyContext) => {
     }
   }
 
+  /** Returns the rules that a change adds and removes, and those among which it counts matching devices. */
+  async function changeOf(
+    tx: Tx,
+    actor: Actor,
+    { decide, ...draft }: BodyOf<typeof previewPolicy>,
+  ): Promise<{ rules: Rules; matching: Rules }> {
+    if (decide === undefined) {
+      const rules = await rulesOf(tx, actor, draft)
+      return { rules, matching: rules }
+    }
+    if ((draft.add ?? []).length + (draft.remove ?? []).length > 0)
+      throw invalid('body.decide', 'cannot be combined with add or remove')
+    const { rules, write, remove } = await approvals.plan(tx, actor, decide, 'body.decide')
+    return { rules: { gone: remove, write }, matching: { gone: remove, write: rules } }
+  }
+
   /** Returns warnings about added rules that contradict or shadow other rules, or are shadowed by them. */
-  async function warningsAmongRules(tx: Tx, { gone, write }: Awaited<ReturnType<typeof rulesOf>>) {
+  async function warningsAmongRules(tx: Tx, { gone, write }: Rules) {
     const yieldNow = createYielder(10)
     const warnings: PolicyWarning[] = []
     const removed = new Set(gone.map((r) => r.rule_id))
@@ -100,18 +125,18 @@ export const createDrafts = (context: PolicyContext) => {
   return {
     rulesOf,
 
-    preview: (actor: Actor, draft: PolicyDraft) =>
+    preview: (actor: Actor, draft: BodyOf<typeof previewPolicy>) =>
       longRead(async (tx) => {
-        const rules = await rulesOf(tx, actor, draft)
-        const { stated, totals, changed } = await predict(tx, { rules })
+        const { rules, matching } = await changeOf(tx, actor, draft)
+        const { stated, totals, changed } = await predict(tx, { rules: matching })
         const { matched } = totals
         const effects = await changed(listedEffects)
         const warnings = await warningsAmongRules(tx, rules)
-        const isAllowing = rules.write.some((r) => r.effect === 'allow')
-        if (rules.write.length > 0 && matched.peripherals === 0)
+        const isAllowing = matching.write.some((r) => r.effect === 'allow')
+        if (matching.write.length > 0 && matched.peripherals === 0)
           warnings.push({
             code: 'matches-nothing',
-            text: 'No known device on the hosts that can block devices matches.',
+            text: 'No known device matches.',
             ruleId: null,
           })
         const tools = isAllowing ? matched.attackTools : 0
@@ -138,6 +163,7 @@ export const createDrafts = (context: PolicyContext) => {
             agents: matched.agents,
             armedAgents: totals.matchedArmed.agents,
             peripherals: matched.peripherals,
+            takesEffect: takesEffectOf(totals, 'matched'),
           },
           allowed: totals.newlyAllowed.peripherals,
           blocked: totals.newlyBlocked.peripherals,

@@ -94,7 +94,7 @@ export const policyFeature = (app: HttpApp, given: PolicyBaseContext) => {
   const rules = createRules(context, changes)
   const approvals = createApprovals(context, changes)
   const findings = createAcceptedFindings(context)
-  const drafts = createDrafts(context)
+  const drafts = createDrafts(context, approvals)
   const upkeep = createPolicyUpkeep(context, findForgedRules)
   const overview = createPolicyOverview(context, read)
   settings.addValidator('vendorA', overview.validateItems)

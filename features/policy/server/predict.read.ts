@@ -23,7 +23,9 @@ export interface Examined {
   hosts: SqlFragment | null
   /** Includes hosts that cannot block devices, because the caller named them by id. */
   isEveryGrade: boolean
-  /** Start of the period. Detached devices count if they were seen since. */
+  /** Includes detached devices that were not seen in the period. */
+  isEveryDevice: boolean
+  /** Start of the period. */
   since: Date
 }
 
@@ -65,6 +67,7 @@ export interface PredictedRow {
   isTool: boolean
   present: boolean
   armed: boolean
+  canBlock: boolean
   before: number
   source: number
   ruleId: string | null
@@ -108,9 +111,13 @@ const isHostExamined = ({ hosts, isEveryGrade }: Examined): SqlFragment =>
 
 const approvable = raw(sourcesSql(...approvableSources))
 
+/** Whether a detached device is examined. */
+const isSeen = (device: string, { isEveryDevice, since }: Examined): SqlFragment =>
+  isEveryDevice ? raw('true') : sql`${raw(device)}.last_seen >= ${since}`
+
 /** The examined hosts. A query joins them with many devices once. */
 const hostsOf = (examined: Examined): SqlFragment => sql`(
-  select r.agent_id, r.armed from agent_rows r join agents a on a.agent_id = r.agent_id where ${isHostExamined(examined)} offset 0)`
+  select r.agent_id, r.armed, r.can_block from agent_rows r join agents a on a.agent_id = r.agent_id where ${isHostExamined(examined)} offset 0)`
 
 /**
  * Joins detached devices `p` that the approval of an attached device also allows: the rule names descriptors that both
@@ -125,7 +132,7 @@ const likeAttached = (examined: Examined): SqlFragment => sql`
     join designs e on e.design_id = q.design_id and e.model_id = d.model_id
       and coalesce(e.policy_rule_fingerprint, nullif(e.policy_without_revision, ''), e.without_revision)
         = coalesce(d.policy_rule_fingerprint, nullif(d.policy_without_revision, ''), d.without_revision)
-    where not g.present and g.last_seen >= ${examined.since} and g.severity < 40 and g.source in ${approvable}
+    where not g.present and ${isSeen('g', examined)} and g.severity < 40 and g.source in ${approvable}
       and g.agent_id in (select h.agent_id from ${hostsOf(examined)} h)) w
   on w.agent_id = p.agent_id and w.device_id = p.device_id`
 
@@ -213,6 +220,7 @@ const predicted = ({ examined, effects, redecided }: Asked, isEach = true): SqlF
       number(raw(`p.authorized and p.enforced ->> 'guard' is not null`), stateBits.isSpared),
       number(raw(`p.driver_mismatch <> ''`), stateBits.isMismatched),
       number(raw('r.armed'), stateBits.isArmed),
+      number(raw('r.can_block'), stateBits.canBlock),
       redecided === null ? raw('0') : raw('coalesce(o.flags, 0)'),
       sql`(p.source::int << ${raw(String(beforeShift))})`,
       sql`((${source})::int << ${raw(String(afterShift))})`,
@@ -228,7 +236,7 @@ const predicted = ({ examined, effects, redecided }: Asked, isEach = true): SqlF
     from peripherals p join ${hostsOf(examined)} r on r.agent_id = p.agent_id
     ${redecided === null ? raw('') : withDecisions(redecided, isEach)}
     ${effects.isApproved ? likeAttached(examined) : raw('')}
-    where p.present or p.last_seen >= ${examined.since}`
+    where p.present or ${isSeen('p', examined)}`
 }
 
 /** Selects the attachments of a device in the period, in UTC days. */
@@ -247,6 +255,7 @@ const rowColumns = raw(`s.agent_id as "agentId", a.host, s.device_id as "deviceI
   coalesce(nullif(m.product, ''), d.product) as product,
   coalesce(nullif(d.product, ''), nullif(m.product, ''), m.vendor) as caption, d.icon, s.state & ${stateBits.isTool} <> 0 as "isTool",
   s.state & ${stateBits.isPresent} <> 0 as present, s.state & ${stateBits.isArmed} <> 0 as armed,
+  s.state & ${stateBits.canBlock} <> 0 as "canBlock",
   s.state >> ${beforeShift} & 7 as before, s.state >> ${afterShift} & 7 as source,
   s.rule_id as "ruleId", u.reason as "ruleReason", ${utcSql('s.last_seen')} as "lastSeen"`)
 const rowTables = raw(`s join peripherals p on p.agent_id = s.agent_id and p.device_id = s.device_id

@@ -7,7 +7,7 @@ import type { HostTagChange } from '#features/tags/server/index.ts'
 import type { Affected } from './affected.store.ts'
 import { decideAfter, groupHosts } from './after-change.ts'
 import type { PolicyBaseContext } from './context.ts'
-import type { Effects, Totals } from './device-states.ts'
+import { type Effects, type Totals, takesEffectOf } from './device-states.ts'
 import type { PolicyStore, RuleRow } from './policy.store.ts'
 import {
   createPredictRead,
@@ -61,7 +61,7 @@ export interface Predicted {
 const dayMs = 86_400_000
 
 /** Returns the part of the totals that every preview shows. */
-const statedOf = (totals: Totals, from: Date, to: Date): Prediction => {
+const statedOf = (totals: Totals, from: Date, to: Date, isEveryDevice: boolean): Prediction => {
   const { agents, peripherals, attachments, newlyAllowed, newlyBlocked, worksAgain, stopsWorking } = totals
   const subject = (group: 'blocked' | 'changed') => ({
     agents: totals[group].agents,
@@ -70,7 +70,8 @@ const statedOf = (totals: Totals, from: Date, to: Date): Prediction => {
   })
   return {
     ...{ computedAt: to.toISOString(), from: from.toISOString(), to: to.toISOString() },
-    ...{ agents, peripherals, attachments: attachments.all, blocked: subject('blocked'), changed: subject('changed') },
+    ...{ agents, peripherals, isEveryDevice, attachments: attachments.all },
+    ...{ blocked: subject('blocked'), changed: subject('changed'), takesEffect: takesEffectOf(totals, 'changed') },
     ...{ newlyAllowed, newlyBlocked, worksAgain, stopsWorking },
   }
 }
@@ -164,7 +165,12 @@ export const createPredict = (
     const { hosts: condition = null, isEveryGrade = false, days = predictedDays } = scope
     const { isEachHost = false, isTimed = true } = scope
     const to = clock.now()
-    const examined: Examined = { hosts: condition, isEveryGrade, since: new Date(to - days * dayMs) }
+    // A decision holds for every known device. Only modes depend on what hosts can block and on what is used.
+    const isEveryDevice = change.mode === undefined
+    const examined: Examined = {
+      ...{ hosts: condition, isEveryDevice, isEveryGrade: isEveryDevice || isEveryGrade },
+      since: new Date(to - days * dayMs),
+    }
     const effects: Effects = {
       mode: change.mode ?? null,
       applyToPresent: change.applyToPresent === true,
@@ -174,7 +180,7 @@ export const createPredict = (
     const asked = { examined, effects, redecided }
     const { totals, hosts } = await read.totals(q, asked, { isEachHost, isTimed })
     return {
-      stated: statedOf(totals, examined.since, new Date(to)),
+      stated: statedOf(totals, examined.since, new Date(to), isEveryDevice),
       totals,
       hosts,
       page: (page) => read.page(q, asked, page),

@@ -71,7 +71,7 @@ const caseArb = fc.record({
   rules: fc.array(ruleArb, { maxLength: 4 }),
   /** All of these changes are predicted, then one is made. */
   change: fc.record({
-    what: fc.constantFrom('rules', 'rules', 'arm', 'free', 'approve', 'tags', 'tags'),
+    what: fc.constantFrom('rules', 'rules', 'arm', 'free', 'approve', 'tags', 'tags', 'decide', 'decide'),
     add: fc.array(ruleArb, { maxLength: 2 }),
     remove: fc.boolean(),
     applyToPresent: fc.boolean(),
@@ -152,7 +152,7 @@ const devicesOf = async (
 const isAttached = ({ row }: Known): boolean => row.present
 const isTool = ({ row }: Known): boolean => row.isKnownAttackTool
 
-const device = (kind: (typeof kinds)[number], when: 'now' | 'recently', isSpared = false) => ({
+const device = (kind: (typeof kinds)[number], when: 'now' | 'recently' | 'long ago', isSpared = false) => ({
   ...{ kind, when, isSpared },
   times: 1,
 })
@@ -163,7 +163,7 @@ const rule = (effect: Rule['effect'], match: Rule['match'], scope: Rule['scope']
 const everything = { kinds: ['Keyboard', 'HID', 'Mouse', 'Mass Storage'] } satisfies Partial<PolicyRuleInput>
 
 /** A fleet in which each of the changes has an effect. */
-const examples = (['rules', 'arm', 'free', 'approve', 'tags'] as const).map((what): [Case] => [
+const examples = (['rules', 'arm', 'free', 'approve', 'tags', 'decide'] as const).map((what): [Case] => [
   {
     hosts: [
       {
@@ -176,7 +176,7 @@ const examples = (['rules', 'arm', 'free', 'approve', 'tags'] as const).map((wha
         tags: ['closed'],
         devices: [device('stick', 'now'), device('keyboard', 'now'), device('stick2', 'recently')],
       },
-      { mode: 'observe', tags: [], devices: [device('stick', 'now')] },
+      { mode: 'observe', tags: [], devices: [device('stick', 'now'), device('mouse', 'long ago')] },
     ],
     rules: [
       rule('allow', { vid: '0781' }, 'host 1'),
@@ -279,14 +279,25 @@ const countsOf = (some: readonly Known[]) => ({
 const blocks = ({ row }: Known): boolean => row.decision === 'block'
 
 /** Returns the scope that each existing preview reports. */
-const basisOf = ({ computedAt, from, to, agents, peripherals, attachments }: Prediction) => ({
+const basisOf = ({ computedAt, from, to, agents, peripherals, attachments, isEveryDevice }: Prediction) => ({
   computedAt,
   from,
   to,
   agents,
   peripherals,
   attachments,
+  isEveryDevice,
 })
+
+const decisionOf = (decision: 'allow' | 'deny', some: readonly Known[]) => ({
+  decision,
+  devices: some.map(({ agent, row }) => ({
+    ...{ uuid: agent.agentId, deviceID: row.deviceID },
+    ...{ vid: row.vid, pid: row.pid },
+  })),
+})
+const decide = (path: string, decision: 'allow' | 'deny', some: readonly Known[]) =>
+  post(path, { ...decisionOf(decision, some), reason: 'decided' })
 
 describe('predictions', () => {
   it('agree with each other about hosts, devices and times, and with the later outcome', async () => {
@@ -295,10 +306,20 @@ describe('predictions', () => {
         const { agents, made } = await seedFixture(given)
         const modes = given.hosts.map(({ mode }) => mode)
         const since = t.clock.now() - days * dayMs
-        const before = (await devicesOf(agents, modes)).filter(
+        const { change } = given
+        const decision = change.effect === 'add' ? 'allow' : 'deny'
+        if (change.what === 'decide') {
+          // The new decision replaces an earlier one.
+          const [first] = (await devicesOf(agents, modes)).filter((one) => !isTool(one))
+          if (first !== undefined) await decide('policy/decisions', decision === 'allow' ? 'deny' : 'allow', [first])
+          await settle()
+        }
+        // A decision holds for all of them. Modes and simulations are about used devices on hosts that can block.
+        const all = await devicesOf(agents, modes)
+        const before = all.filter(
           (one) => one.isEnforcing && (isAttached(one) || Date.parse(`${one.row.lastSeen}Z`) >= since),
         )
-        const { change } = given
+        const chosen = all.filter((one) => decision === 'deny' || !isTool(one))
         const uuids = agents.map(({ agentId }) => agentId)
         const isLasting = (rule: Rule): Rule => (rule.ends === 'over' ? { ...rule, ends: 'never' } : rule)
         const draft = {
@@ -306,7 +327,7 @@ describe('predictions', () => {
           remove: change.remove ? made.slice(0, 1) : [],
         }
 
-        // All previews examine the same hosts, devices and times, whatever the change.
+        // All previews of decisions examine the same hosts, devices and times, and so do all about modes.
         const arming = { action: 'arm', filter: {}, applyToPresent: change.applyToPresent }
         const ruled = await post('policy/preview', draft)
         const simulated = await post('policy/test', { draft, days })
@@ -322,7 +343,17 @@ describe('predictions', () => {
           hashtags: [change.name],
           filter: {},
         })
+        const decided =
+          change.what !== 'decide' || chosen.length === 0
+            ? ruled
+            : await post('policy/preview', { decide: decisionOf(decision, chosen) })
         const timesOf = new Map((inForce.data as Row[]).map((one) => [keyOf(one.uuid, one.deviceID), one]))
+        for (const [i, mode] of modes.entries())
+          if (mode === 'observe')
+            for (const one of (
+              await get(`agents/getPolicyTest?days=${days}&PageSize=1000&hostUuid=${agents[i]?.agentId}`)
+            ).data as Row[])
+              timesOf.set(keyOf(one.uuid, one.deviceID), one)
         const attachmentsOf = (some: readonly Known[]): number =>
           some.reduce((sum, { key }) => sum + (timesOf.get(key)?.attachments ?? 0), 0)
         const subjectOf = (some: readonly Known[]) => {
@@ -336,23 +367,32 @@ describe('predictions', () => {
           agents: new Set(before.map(({ agent }) => agent)).size,
           peripherals: before.length,
           attachments: attachmentsOf(before),
+          isEveryDevice: false,
         }
-        for (const { prediction } of [ruled, simulated, inForce, armed, freed, approved, tagged, listed])
-          expect(basisOf(prediction)).toEqual(basis)
+        for (const { prediction } of [simulated, inForce, armed, freed]) expect(basisOf(prediction)).toEqual(basis)
+        const everything = {
+          ...basis,
+          ...{ agents: new Set(all.map(({ agent }) => agent)).size, peripherals: all.length },
+          ...{ attachments: attachmentsOf(all), isEveryDevice: true },
+        }
+        for (const { prediction } of [ruled, decided, approved, tagged, listed])
+          expect(basisOf(prediction)).toEqual(everything)
         const { computedAt, agents: examined, peripherals } = basis
         expect(inForce).toMatchObject({ computedAt, days, agents: examined, peripherals, recordsTotal: peripherals })
         expect(listed.prediction).toEqual(tagged.prediction)
         const { newlyAllowed, newlyBlocked } = ruled.prediction as Prediction
-        expect(simulated.prediction).toMatchObject({ newlyAllowed, newlyBlocked })
-        // The preview and the simulation of a draft count the same, and so do the simulator and the arming dialog.
-        const { blocked, changed } = ruled.prediction as Prediction
-        expect(simulated.prediction).toMatchObject({ blocked, changed })
-        expect(simulated.blocked).toEqual(blocked)
+        // The simulator and the arming dialog count the same.
+        const { changed } = ruled.prediction as Prediction
+        expect(simulated.blocked).toEqual(simulated.prediction.blocked)
         expect(changed).toMatchObject({ agents: ruled.agents, peripherals: ruled.peripherals })
         expect(inForce.blocked).toEqual(subjectOf(before.filter(blocks)))
         expect(armed.prediction.blocked).toEqual(inForce.blocked)
         expect([ruled.allowed, ruled.blocked]).toEqual([newlyAllowed.peripherals, newlyBlocked.peripherals])
-        expect(simulated.blocked.peripherals).toBe(inForce.blocked.peripherals + ruled.blocked - ruled.allowed)
+        expect(simulated.blocked.peripherals).toBe(
+          inForce.blocked.peripherals +
+            simulated.prediction.newlyBlocked.peripherals -
+            simulated.prediction.newlyAllowed.peripherals,
+        )
 
         // A rollout arms the hosts that are not armed. The simulator and the bulk preview agree about those.
         const planned = await post('rollouts/plan', {
@@ -380,7 +420,7 @@ describe('predictions', () => {
 
         // The change is made, and the prediction comes true.
         const predicted: Prediction = (
-          { rules: ruled, arm: armed, free: freed, approve: approved, tags: tagged } as const
+          { rules: ruled, arm: armed, free: freed, approve: approved, tags: tagged, decide: decided } as const
         )[change.what].prediction
         const wasBlocked = new Set(
           before
@@ -390,6 +430,8 @@ describe('predictions', () => {
         if (change.what === 'rules') {
           for (const rule of draft.add) await post('policy/rules', rule)
           for (const id of draft.remove) ok(await api.delete(`${base}/policy/rules/${id}`))
+        } else if (change.what === 'decide') {
+          if (chosen.length > 0) await decide('policy/decisions', decision, chosen)
         } else if (change.what === 'tags')
           await post(`generalconfig/${change.effect === 'add' ? 'addhashtags' : 'deletehashtags'}`, {
             hashtags: [change.name],
@@ -402,8 +444,31 @@ describe('predictions', () => {
         await settle()
         const after = new Map((await devicesOf(agents, modes)).map((one) => [one.key, one]))
         const now = (one: Known): Known => after.get(one.key) as Known
-        expect(predicted.newlyAllowed).toEqual(countsOf(before.filter((one) => blocks(one) && !blocks(now(one)))))
-        expect(predicted.newlyBlocked).toEqual(countsOf(before.filter((one) => !blocks(one) && blocks(now(one)))))
+        const isMode = change.what === 'arm' || change.what === 'free'
+        const counted = isMode ? before : all
+        if (change.what !== 'decide' || chosen.length > 0) {
+          expect(predicted.newlyAllowed).toEqual(countsOf(counted.filter((one) => blocks(one) && !blocks(now(one)))))
+          expect(predicted.newlyBlocked).toEqual(countsOf(counted.filter((one) => !blocks(one) && blocks(now(one)))))
+          const { agents: hosts, peripherals: devices } = predicted.changed
+          const turned = isMode ? [] : all.filter((one) => blocks(one) !== blocks(now(one)))
+          const numbers = (some: readonly Known[]) => {
+            const { agents, peripherals } = countsOf(some)
+            return { agents, peripherals }
+          }
+          expect({ agents: hosts, peripherals: devices }).toEqual(numbers(turned))
+          expect(predicted.takesEffect).toEqual({
+            now: numbers(turned.filter(({ isArmed }) => isArmed)),
+            whenArmed: numbers(turned.filter(({ isArmed, isEnforcing }) => !isArmed && isEnforcing)),
+            never: numbers(turned.filter(({ isEnforcing }) => !isEnforcing)),
+          })
+        }
+        // Every device that the button decides about is counted, also if its decision stays.
+        if (change.what === 'decide') {
+          if (chosen.length > 0) expect(decided.matching).toMatchObject({ peripherals: chosen.length })
+          expect(all.filter((one) => chosen.includes(one)).map((one) => now(one).row.decision)).toEqual(
+            chosen.map(() => (decision === 'allow' ? 'allow' : 'block')),
+          )
+        }
 
         const isArmedAfter = (one: Known): boolean => change.what === 'arm' || (change.what !== 'free' && one.isArmed)
         const works = before
@@ -421,7 +486,7 @@ describe('predictions', () => {
         if (change.what !== 'rules') return
 
         // The rule preview and the simulator name exactly the devices whose decision changed.
-        const changedDevices = before.filter((one) => blocks(one) !== blocks(now(one)))
+        const changedDevices = all.filter((one) => blocks(one) !== blocks(now(one)))
         const effects = ruled.effects as PolicyEffect[]
         expect(new Map(effects.map((one) => [keyOf(one.uuid, one.deviceID), one.after]))).toEqual(
           new Map(changedDevices.map((one) => [one.key, now(one).row.decision])),
@@ -432,12 +497,15 @@ describe('predictions', () => {
         )
         expect(simulated.blocked.peripherals).toBe(before.filter((one) => blocks(now(one))).length)
         for (const { uuid, deviceID, lastSeen, attachments } of effects)
-          expect(timesOf.get(keyOf(uuid, deviceID))).toMatchObject({ lastSeen, attachments })
+          expect({ lastSeen: timesOf.get(keyOf(uuid, deviceID))?.lastSeen ?? lastSeen, attachments }).toEqual({
+            lastSeen,
+            attachments: timesOf.get(keyOf(uuid, deviceID))?.attachments ?? 0,
+          })
         expect(changed.attachments).toBe(attachmentsOf(changedDevices))
       }),
       { numRuns: 12, endOnFailure: true, examples },
     )
-  }, 120_000)
+  }, 300_000)
 })
 
 interface Row {

@@ -10,7 +10,7 @@ import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
 import { Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SeverityLine } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { useState } from 'react'
-import { type BulkDevice, type BulkEffect, bulkDraft, bulkLimit, meantDevices, modelsOf } from './bulk-decide.ts'
+import { type BulkDevice, type BulkEffect, bulkDecision, bulkLimit, meantDevices, modelsOf } from './bulk-decide.ts'
 import { hostsOf } from './decide.ts'
 import { devices as devicesText } from './labels.ts'
 import { PreviewPanel } from './PreviewPanel.tsx'
@@ -44,8 +44,7 @@ const Form = ({ effect, devices, unlisted = 0, done, close }: BulkQuestion & { c
     run(async () => {
       const { version, isChanged } = await api.call(decideDevices, {
         body: {
-          decision: effect,
-          devices: meant.map(({ uuid, vid, pid, deviceID }) => ({ uuid, vid, pid, deviceID })),
+          ...bulkDecision(effect, meant),
           reason: reason.trim() || (effect === 'allow' ? strings.approvedReason : ''),
         },
       })
@@ -86,7 +85,7 @@ const Form = ({ effect, devices, unlisted = 0, done, close }: BulkQuestion & { c
         onChange={setReason}
       />
       <PreviewPanel
-        draft={meant.length === 0 || isTooMany ? null : bulkDraft(effect, meant)}
+        draft={meant.length === 0 || isTooMany ? null : { decide: bulkDecision(effect, meant) }}
         waiting={strings.noDevices}
       />
       <ErrorState failure={failure} inline />

@@ -144,7 +144,7 @@ const Choices = ({ draft, tags }: { draft: DecisionDraft; tags: readonly string[
 export const DecideForm = ({ subject, start, close }: DecideFormProps) => {
   const session = useSession()
   const draft = useDecision(subject, start, close)
-  const { decision, rules, isReady, isStored } = draft
+  const { decision, isReady, isStored } = draft
   return (
     <Stack as="form" breaks onSubmit={submits(() => isReady && !isStored && draft.run())}>
       <Subject subject={subject} hosts={draft.hosts} />
@@ -166,11 +166,7 @@ export const DecideForm = ({ subject, start, close }: DecideFormProps) => {
         onChange={draft.setReason}
       />
       <PreviewPanel
-        draft={
-          decision.scope === 'tag' && decision.tag === ''
-            ? null
-            : { add: rules.map((rule) => ({ ...rule, reason: '–' })) }
-        }
+        draft={decision.scope === 'tag' && decision.tag === '' ? null : draft.preview}
         waiting={strings.chooseTag}
       />
       <ErrorState failure={draft.failure} inline />

@@ -1,4 +1,3 @@
-import type { PolicyDraft } from '@portcullis/contract'
 import { deviceAddress } from '@portcullis/platform/console/lib/addresses.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
@@ -7,9 +6,9 @@ import { Columns, Note, Panel, PressButton, Row, Stack, Text } from '@portcullis
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import { SeverityLine, SeverityShape, SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { useState } from 'react'
-import { basisText, openedText, type Preview, previewSentence, unarmedText, worksAgainText } from './labels.ts'
+import { basisText, openedText, type Preview, previewSentence, takesEffectText, worksAgainText } from './labels.ts'
 import { strings } from './strings.ts'
-import { usePreview } from './usePreview.ts'
+import { type PreviewDraft, usePreview } from './usePreview.ts'
 
 const shownAtFirst = 5
 const effectColumns = '16px minmax(0, 1.4fr) minmax(0, 1fr) auto'
@@ -42,7 +41,9 @@ const Effects = ({ preview }: { preview: Preview }) => {
                   ? strings.stopsWorkingNow
                   : effect.armed
                     ? strings.willBeBlocked
-                    : strings.blockedOnceArmed}
+                    : effect.canBlock
+                      ? strings.blockedOnceArmed
+                      : strings.cannotBeBlocked}
             </span>
           </Columns>
         ))}
@@ -59,11 +60,11 @@ const Effects = ({ preview }: { preview: Preview }) => {
 }
 
 /** Shows what a change of the rules would do: summary, warnings, then the devices. */
-export const PreviewPanel = ({ draft, waiting }: { draft: PolicyDraft | null; waiting: string }) => {
+export const PreviewPanel = ({ draft, waiting }: { draft: PreviewDraft | null; waiting: string }) => {
   const { preview, failure, isStale, retry } = usePreview(draft)
   if (failure !== null) return <ErrorState failure={failure} retry={retry} inline />
   const sentence = preview === undefined ? null : previewSentence(preview)
-  const unarmed = preview === undefined ? null : unarmedText(preview)
+  const effect = preview === undefined ? null : takesEffectText(preview)
   // The sentence already counts devices that become allowed.
   const again =
     preview === undefined ? null : preview.allowed === 0 ? openedText(preview) : worksAgainText(preview.worksAgain)
@@ -85,9 +86,9 @@ export const PreviewPanel = ({ draft, waiting }: { draft: PolicyDraft | null; wa
           <SeverityLine severity={sentence.severity}>
             <strong>{sentence.text}</strong>
           </SeverityLine>
-          {unarmed === null ? null : (
-            <SeverityLine severity="amber" data-testid="unarmed">
-              <span>{unarmed}</span>
+          {effect === null ? null : (
+            <SeverityLine severity="amber" data-testid="takes-effect">
+              <span>{effect}</span>
             </SeverityLine>
           )}
           {again === null ? null : (

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type BulkDevice, bulkDraft, meantDevices, modelsOf } from './bulk-decide.ts'
+import { type BulkDevice, bulkDecision, meantDevices, modelsOf } from './bulk-decide.ts'
 
 const device = (uuid: string, change: Partial<BulkDevice> = {}): BulkDevice => ({
   uuid,
@@ -21,9 +21,10 @@ describe('a bulk decision', () => {
     expect(meantDevices('deny', all).map(({ uuid }) => uuid)).toEqual(['a', 'b', 't'])
   })
 
-  it('has a preview with one rule per device and host', () => {
-    expect(bulkDraft('deny', [device('a', { serialNumber: '' })])).toEqual({
-      add: [{ effect: 'deny', vid: '0781', pid: '5581', serial: '', host: 'a', reason: '–' }],
+  it('names each device on its host', () => {
+    expect(bulkDecision('deny', [device('a', { serialNumber: '' })])).toEqual({
+      decision: 'deny',
+      devices: [{ uuid: 'a', vid: '0781', pid: '5581', deviceID: 'd-a' }],
     })
   })
 

@@ -1,4 +1,4 @@
-import type { Peripheral, PolicyDraft } from '@portcullis/contract'
+import type { DecisionDraft, Peripheral } from '@portcullis/contract'
 import { nameOfModel } from '#features/devices/console/shared/model-name.ts'
 import type { DecideDevice } from './decide.ts'
 
@@ -31,16 +31,10 @@ export const meantDevices = (effect: BulkEffect, devices: readonly BulkDevice[])
   return effect === 'allow' ? distinct.filter(({ isAttackTool }) => !isAttackTool) : distinct
 }
 
-/** Returns the decision as rules for the preview, one per device and host. */
-export const bulkDraft = (effect: BulkEffect, devices: readonly BulkDevice[]): PolicyDraft => ({
-  add: devices.map(({ vid, pid, serialNumber, uuid }) => ({
-    effect,
-    vid,
-    pid,
-    serial: serialNumber,
-    host: uuid,
-    reason: '–',
-  })),
+/** Returns the decision, each device on its host, for the preview and for the request. */
+export const bulkDecision = (decision: BulkEffect, devices: readonly BulkDevice[]): DecisionDraft => ({
+  decision,
+  devices: devices.map(({ uuid, vid, pid, deviceID }) => ({ uuid, vid, pid, deviceID })),
 })
 
 /** Counts devices by model, most common model first. */

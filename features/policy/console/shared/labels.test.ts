@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { armingText, basisText, previewSentence, tagsOpenText, unarmedText } from './labels.ts'
+import { armingText, basisText, previewSentence, tagsOpenText, takesEffectText } from './labels.ts'
 
 const none = { agents: 0, peripherals: 0, attackTools: 0 }
 const noDevices = { agents: 0, peripherals: 0, attachments: 0 }
 const unchanged = { changed: noDevices, newlyAllowed: none, newlyBlocked: none, stopsWorking: none }
 const devices = (peripherals: number) => ({ ...none, peripherals })
 const matching = { agents: 0, peripherals: 0 }
-const period = { from: '2031-04-04T10:11:12.000Z', to: '2031-05-04T10:11:12.000Z' }
+const period = { from: '2031-04-04T10:11:12.000Z', to: '2031-05-04T10:11:12.000Z', isEveryDevice: false }
 
 describe('previewSentence', () => {
   it('is red if devices stop working, and says how many', () => {
@@ -32,26 +32,53 @@ describe('previewSentence', () => {
   })
 
   it('distinguishes a rule without matches from one without changes', () => {
-    expect(previewSentence({ matching, prediction: unchanged }).text).toBe(
-      'No change: no device attached or seen in the last 30 days matches.',
-    )
+    expect(previewSentence({ matching, prediction: unchanged }).text).toBe('No change: no known device matches.')
     expect(previewSentence({ matching: { agents: 2, peripherals: 5 }, prediction: unchanged }).text).toBe(
       'No change: 5 matching devices on 2 hosts already have this outcome.',
     )
   })
+
+  it('accounts for every matching device', () => {
+    const some = {
+      ...unchanged,
+      changed: { agents: 1, peripherals: 5, attachments: 0 },
+      newlyAllowed: devices(5),
+    }
+    expect(previewSentence({ matching: { agents: 4, peripherals: 18 }, prediction: some }).text).toBe(
+      'Changes 5 devices on 1 host, 0 attachments: 5 will be allowed. 13 other matching devices already have this outcome.',
+    )
+  })
 })
 
-describe('unarmedText', () => {
-  it('says that free hosts block nothing', () => {
-    const none = { agents: 0, armedAgents: 0 }
-    expect(unarmedText({ ...none, matching: { agents: 1, armedAgents: 0 } })).toBe(
-      'The host with these devices is Free and blocks nothing. The decision takes effect when it is armed.',
+describe('takesEffectText', () => {
+  const counts = (peripherals: number) => ({ agents: peripherals, peripherals })
+  const effect = (now: number, whenArmed: number, never: number) => ({
+    now: counts(now),
+    whenArmed: counts(whenArmed),
+    never: counts(never),
+  })
+  const text = (changed: ReturnType<typeof effect> | null, matched = effect(0, 0, 0)) =>
+    takesEffectText({
+      prediction: {
+        changed: { ...noDevices, peripherals: changed === null ? 0 : 1 },
+        takesEffect: changed ?? effect(0, 0, 0),
+      },
+      matching: { takesEffect: matched },
+    })
+
+  it('says which decisions take effect later, and which never', () => {
+    expect(text(effect(0, 2, 2))).toBe(
+      '4 decisions: 2 take effect when their hosts are armed, 2 have no effect, because their hosts cannot block.',
     )
-    expect(unarmedText({ agents: 3, armedAgents: 1, matching: none })).toBe(
-      '1 of the 3 hosts with these devices is armed. The others block nothing until they are armed.',
+    expect(text(effect(3, 1, 1))).toBe(
+      '5 decisions: 3 take effect now, 1 takes effect when its host is armed, 1 has no effect, because its host cannot block.',
     )
-    expect(unarmedText({ agents: 3, armedAgents: 3, matching: { agents: 4, armedAgents: 3 } })).toBeNull()
-    expect(unarmedText({ ...none, matching: none })).toBeNull()
+    expect(text(effect(3, 0, 0))).toBeNull()
+  })
+
+  it('counts the matching devices if no decision changes', () => {
+    expect(text(null, effect(0, 1, 0))).toBe('1 decision: 1 takes effect when its host is armed.')
+    expect(text(null)).toBeNull()
   })
 })
 
@@ -75,12 +102,15 @@ describe('basisText', () => {
     expect(basisText({ ...period, agents: 7, peripherals: 9, attachments: 12 })).toBe(
       'Based on the last 30 days: 9 devices on 7 hosts, 12 attachments.',
     )
-    const day = { from: '2031-05-03T10:11:12.000Z', to: period.to }
+    const day = { ...period, from: '2031-05-03T10:11:12.000Z' }
     expect(basisText({ ...day, agents: 1, peripherals: 1, attachments: 1 })).toBe(
       'Based on the last day: 1 device on 1 host, 1 attachment.',
     )
     expect(basisText({ ...period, ...noDevices })).toBe(
       'Based on the last 30 days: no devices on hosts that can be armed.',
+    )
+    expect(basisText({ ...period, isEveryDevice: true, agents: 7, peripherals: 9, attachments: 12 })).toBe(
+      'Based on all known devices: 9 devices on 7 hosts, 12 attachments in the last 30 days.',
     )
   })
 })

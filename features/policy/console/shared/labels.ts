@@ -1,4 +1,4 @@
-import type { Prediction, previewPolicy, ResponseOf } from '@portcullis/contract'
+import type { Prediction, previewPolicy, ResponseOf, TakesEffect } from '@portcullis/contract'
 import type { Severity } from '@portcullis/platform/console/ui/theme/tokens.ts'
 import { strings } from './strings.ts'
 
@@ -59,14 +59,13 @@ export const tagsOpenText = (opens: Opens): { severity: Severity; text: string }
 export type Subject = Prediction['blocked']
 
 /** Devices and hosts that a prediction examined. */
-export type Examined = Subject & Pick<Prediction, 'from' | 'to'>
+export type Examined = Subject & Pick<Prediction, 'from' | 'to' | 'isEveryDevice'>
 
 /** Says which period, devices, hosts and attachments a prediction is based on. */
-export const basisText = ({ agents, peripherals, attachments, from, to }: Examined): string => {
+export const basisText = ({ agents, peripherals, attachments, from, to, isEveryDevice }: Examined): string => {
   const days = Math.round((Date.parse(to) - Date.parse(from)) / dayMs)
-  return peripherals === 0
-    ? strings.basisEmpty({ days })
-    : strings.basis({ days, devices: peripherals, hosts: agents, attachments })
+  if (peripherals === 0) return isEveryDevice ? strings.basisNone : strings.basisEmpty({ days })
+  return (isEveryDevice ? strings.basisAll : strings.basis)({ days, devices: peripherals, hosts: agents, attachments })
 }
 
 /** Says which devices armed hosts block. */
@@ -102,33 +101,46 @@ export const changeText = (prediction: Changed): { severity: Severity; text: str
 }
 
 /**
- * Says that a change of the rules blocks nothing on the hosts that are not armed. Null if all of them are armed, or if
- * there are none.
+ * Says when the decisions take effect; null if all of them do now, or if there are none. Without changed decisions, counts
+ * the matching devices.
  */
-export const unarmedText = (preview: {
-  agents: number
-  armedAgents: number
-  matching: { agents: number; armedAgents: number }
+export const takesEffectText = ({
+  prediction,
+  matching,
+}: {
+  prediction: { changed: Pick<Subject, 'peripherals'>; takesEffect: TakesEffect }
+  matching: { takesEffect: TakesEffect }
 }): string | null => {
-  const { agents, armedAgents } = preview.agents > 0 ? preview : preview.matching
-  if (agents === armedAgents) return null
-  return armedAgents === 0
-    ? strings.noneArmed({ hosts: agents })
-    : strings.someArmed({ hosts: agents, armed: armedAgents })
+  const { now, whenArmed, never }: TakesEffect =
+    prediction.changed.peripherals > 0 ? prediction.takesEffect : matching.takesEffect
+  if (whenArmed.peripherals + never.peripherals === 0) return null
+  const parts = [
+    ...(now.peripherals === 0 ? [] : [strings.effectNow({ count: now.peripherals })]),
+    ...(whenArmed.peripherals === 0 ? [] : [strings.effectArmed({ count: whenArmed.peripherals })]),
+    ...(never.peripherals === 0 ? [] : [strings.effectNever({ count: never.peripherals })]),
+  ]
+  const count = now.peripherals + whenArmed.peripherals + never.peripherals
+  return strings.takesEffect({ count, parts: parts.join(', ') })
 }
 
-/** Summarizes what a change of the rules would do. */
+/** Summarizes what a change of the rules would do. It says what happens to each matching device. */
 export const previewSentence = ({
   matching,
   prediction,
 }: {
   matching: Pick<Preview['matching'], 'agents' | 'peripherals'>
   prediction: Changed
-}): { severity: Severity; text: string } =>
-  changeText(prediction) ?? {
+}): { severity: Severity; text: string } => {
+  const change = changeText(prediction)
+  if (change !== null) {
+    const same = matching.peripherals - prediction.changed.peripherals
+    return same > 0 ? { ...change, text: `${change.text} ${strings.restSame({ count: same })}` } : change
+  }
+  return {
     severity: 'neutral',
     text:
       matching.peripherals === 0
         ? strings.noMatch
         : strings.sameOutcome({ devices: matching.peripherals, hosts: matching.agents }),
   }
+}

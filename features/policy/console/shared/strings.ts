@@ -38,10 +38,15 @@ export const strings = withPageWords({
     '{days, plural, one {Based on the last day} other {Based on the last # days}}: {devices, plural, one {# device} other {# devices}} on {hosts, plural, one {# host} other {# hosts}}, {attachments, plural, one {# attachment} other {# attachments}}.',
   basisEmpty:
     '{days, plural, one {Based on the last day} other {Based on the last # days}}: no devices on hosts that can be armed.',
+  basisAll:
+    'Based on all known devices: {devices, plural, one {# device} other {# devices}} on {hosts, plural, one {# host} other {# hosts}}, {attachments, plural, one {# attachment} other {# attachments}} in the last {days, plural, one {day} other {# days}}.',
+  basisNone: 'No devices are known yet.',
   armingBlocks:
     'Arming blocks {devices, plural, one {# device} other {# devices}} on {hosts, plural, one {# host} other {# hosts}}, {attachments, plural, one {# attachment} other {# attachments}}.',
   armingBlocksNothing: 'Arming blocks no devices.',
-  noMatch: 'No change: no device attached or seen in the last 30 days matches.',
+  noMatch: 'No change: no known device matches.',
+  restSame:
+    '{count, plural, one {# other matching device already has} other {# other matching devices already have}} this outcome.',
   sameOutcome:
     'No change: {devices, plural, one {# matching device} other {# matching devices}} on {hosts, plural, one {# host} other {# hosts}} already {devices, plural, one {has} other {have}} this outcome.',
   changesAllowed:
@@ -51,10 +56,12 @@ export const strings = withPageWords({
   stopsNow: '{count, plural, one {# attached device stops} other {# attached devices stop}} working now.',
   changesBoth:
     'Changes {devices, plural, one {# device} other {# devices}} on {hosts, plural, one {# host} other {# hosts}}, {attachments, plural, one {# attachment} other {# attachments}}: {allowed, number} will be allowed, {blocked, number} will be blocked.',
-  noneArmed:
-    '{hosts, plural, one {The host with these devices is Free and blocks} other {The hosts with these devices are Free and block}} nothing. The decision takes effect when {hosts, plural, one {it is} other {they are}} armed.',
-  someArmed:
-    '{armed, number} of the {hosts, number} hosts with these devices {armed, plural, one {is} other {are}} armed. The others block nothing until they are armed.',
+  takesEffect: '{count, plural, one {# decision} other {# decisions}}: {parts}.',
+  effectNow: '{count, plural, one {# takes} other {# take}} effect now',
+  effectArmed:
+    '{count, plural, one {# takes effect when its host is armed} other {# take effect when their hosts are armed}}',
+  effectNever:
+    '{count, plural, one {# has no effect, because its host cannot block} other {# have no effect, because their hosts cannot block}}',
   vidFormat: 'Enter four hex digits, such as 0781.',
   pidFormat: 'Enter four hex digits, such as 5571.',
   pidNeedsVid: 'A product ID also needs a vendor ID.',
@@ -92,5 +99,6 @@ export const strings = withPageWords({
   stopsWorkingNow: 'Stops working now',
   willBeBlocked: 'Will be blocked',
   blockedOnceArmed: 'Blocked once armed',
+  cannotBeBlocked: 'Denied, but its host cannot block',
   doneOnAll: '{effect, select, allow {Approved} deny {Denied} other {Granted}} on all hosts.',
 })

@@ -14,6 +14,7 @@ import {
 } from './decide.ts'
 import { strings } from './strings.ts'
 import { tellPolicyChange } from './undo.ts'
+import type { PreviewDraft } from './usePreview.ts'
 
 const hourMs = 3_600_000
 const minuteMs = 60_000
@@ -101,9 +102,12 @@ const requestOf = ({ vid, pid, devices }: DecideSubject, decision: Decision, rul
     ...(isGrant ? { expiresAt } : {}),
     ...(decision.overrideAttackTool ? { overrideAttackTool: true } : {}),
   }
+  const { reason: _reason, ...decide } = onHosts
   const [rule] = rules as [PolicyRuleInput]
   const body = isGrant ? { ...rule, effect: 'allow' as const, expiresAt, isGrant } : rule
-  return { onHosts, body, isOnHosts: decision.scope === 'host' }
+  const isOnHosts = decision.scope === 'host'
+  const preview: PreviewDraft = isOnHosts ? { decide } : { add: rules.map((one) => ({ ...one, reason: '–' })) }
+  return { onHosts, body, isOnHosts, preview }
 }
 
 /** State and requests of the decision form. */
@@ -115,7 +119,7 @@ export const useDecision = (subject: DecideSubject, start: DecideStart, close: (
   const [busy, setBusy] = useState(false)
   const [failure, setFailure] = useState<unknown>(null)
   const rules = rulesOf(subject, decision)
-  const { onHosts, body, isOnHosts } = requestOf(subject, decision, rules)
+  const { onHosts, body, isOnHosts, preview } = requestOf(subject, decision, rules)
   const send = async (): Promise<number | null> => {
     if (isOnHosts) {
       const { version, isChanged } = await api.call(decideDevices, { body: onHosts })
@@ -138,7 +142,7 @@ export const useDecision = (subject: DecideSubject, start: DecideStart, close: (
     }
   }
   const curl = () => (isOnHosts ? curlOf(decideDevices, { body: onHosts }) : curlOf(createPolicyRule, { body }))
-  return { ...draft, rules, busy, failure, isStored: isStoredRequest(failure), run, curl }
+  return { ...draft, preview, busy, failure, isStored: isStoredRequest(failure), run, curl }
 }
 
 export type DecisionDraft = ReturnType<typeof useDecision>

@@ -1,7 +1,10 @@
-import { type PolicyDraft, previewPolicy } from '@portcullis/contract'
+import { type BodyOf, previewPolicy } from '@portcullis/contract'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { keepPreviousData } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
+
+/** A change of the rules, or a decision about devices. */
+export type PreviewDraft = BodyOf<typeof previewPolicy>
 
 // Requests start only after a pause in typing.
 const typingPause = 250
@@ -17,11 +20,11 @@ const useSettled = (text: string | null): string | null => {
 }
 
 /** Reads the preview of a change of the rules, again after every edit. Null disables it. */
-export const usePreview = (draft: PolicyDraft | null) => {
+export const usePreview = (draft: PreviewDraft | null) => {
   const text = draft === null ? null : JSON.stringify(draft)
   const settled = useSettled(text)
   const answer = useRead(['policy-preview', settled], previewPolicy, {
-    body: JSON.parse(settled as string) as PolicyDraft,
+    body: JSON.parse(settled as string) as PreviewDraft,
     enabled: settled !== null && text !== null,
     placeholderData: keepPreviousData,
     retry: false,
