@@ -174,7 +174,9 @@ describe('previews of policy changes', unless(whyNoChromium), () => {
       .getByTestId('preview')
       .getByText(/^Changes/)
       .waitFor()
-    expect(await textOf(page.getByTestId('preview'))).toContain(basis)
+    expect(await textOf(page.getByTestId('preview'))).toContain(
+      `Based on all known devices: ${devices} devices on ${hostCount} hosts, ${times} in the last 30 days.`,
+    )
     await page.getByRole('button', { name: 'Test against the last 30 days' }).click()
     const left = drafted.blocked
     await page

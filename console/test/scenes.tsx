@@ -226,7 +226,14 @@ const evaluated = {
     isOverNetwork: false,
     guard: '',
   },
-  ...{ decision: 'allow', decisionReason: 'Allowed by default', rule: 'default', adminStatus: '', caseNumber: '' },
+  ...{
+    decision: 'allow',
+    policyState: 'allowed',
+    decisionReason: 'Allowed by default',
+    rule: 'default',
+    adminStatus: '',
+    caseNumber: '',
+  },
   ...{ isUnapprovedPeripherals: false, present: true, isDisabled: false, inAction: false, status: 'OK' },
   ...{ enforcedVersion: null, policyVersion: 1 },
 } as unknown as Peripheral
@@ -248,9 +255,17 @@ const scenes: Readonly<Record<string, () => ReactNode>> = {
       close={close}
     />
   ),
-  examined: () => <Why device={evaluated} armed={false} />,
+  examined: () => <Why device={evaluated} />,
   suspected: () => (
-    <Why device={{ ...evaluated, attackTool: 'suspected', rule: 'attack-tool', evidence: ['types by itself'] }} armed />
+    <Why
+      device={{
+        ...evaluated,
+        attackTool: 'suspected',
+        policyState: 'attackToolWorks',
+        rule: 'attack-tool',
+        evidence: ['types by itself'],
+      }}
+    />
   ),
   accepted: () => (
     <Why
@@ -259,11 +274,10 @@ const scenes: Readonly<Record<string, () => ReactNode>> = {
         evidence: ['Accepted by ada: our own pad', 'x'.repeat(300)],
         acceptance: { id: 'a1', reason: 'our own pad', acceptedBy: 'ada', acceptedAt: '2031-05-04T10:11:12.000Z' },
       }}
-      armed
     />
   ),
   'not-examined': () => (
-    <Why device={{ ...evaluated, missingEvidence: ['descriptors', 'report-descriptors', 'speed'] }} armed={false} />
+    <Why device={{ ...evaluated, missingEvidence: ['descriptors', 'report-descriptors', 'speed'] }} />
   ),
   rule: () => <RuleEditor rule={null} start={emptyDraft} isGrant={false} canWrite close={close} />,
   'rule-read': () => <RuleEditor rule={null} start={emptyDraft} isGrant={false} canWrite={false} close={close} />,

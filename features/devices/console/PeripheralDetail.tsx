@@ -145,10 +145,7 @@ export const PeripheralDetail = ({ uuid, deviceId }: { uuid: string; deviceId: s
     <Stack gap={0} style={{ height: '100%' }}>
       <Head uuid={uuid} device={device} onChanged={() => void devices.refetch()} />
       <DrawerBody gap={20}>
-        <Why
-          device={device}
-          armed={host.data === undefined || host.data === null ? null : host.data.operationalStatus === 'Armed'}
-        />
+        <Why device={device} />
         <DecideButtons device={device} tags={hostTags} />
         <DeviceFacts device={device} />
         {sameModel.data === undefined ? null : <SameModel device={device} count={sameModel.data.recordsFiltered} />}

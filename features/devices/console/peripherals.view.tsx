@@ -3,6 +3,7 @@ import { agentAddress } from '@portcullis/platform/console/lib/addresses.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { listTable } from '@portcullis/platform/console/ui/list/list-table.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
+import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { DeviceFindings, DeviceIds, DeviceName } from './shared/Device.tsx'
 import { portOf } from './shared/port.ts'
 import { verdictOf } from './shared/verdict.ts'
@@ -25,8 +26,14 @@ export const peripheralsTable = listTable<Peripheral>(peripheralList, {
       <DeviceText value={device.hostIdentifier} />
     </PlainLink>
   ),
-  // The list does not know whether the host is armed; the detail page does.
-  decision: (device) => <span title={device.decisionReason}>{verdictOf(device, null).word}</span>,
+  decision: (device) => {
+    const { severity, word } = verdictOf(device)
+    return (
+      <span title={device.decisionReason}>
+        {severity === 'neutral' ? word : <SeverityTag severity={severity} word={word} />}
+      </span>
+    )
+  },
   state: stateOf,
   port: (device) => <code>{portOf(device) ?? '–'}</code>,
 })

@@ -23,7 +23,7 @@ const peripheralFile = {
     'serialNumber',
     'devIconDescription',
     'status',
-    'decision',
+    'policyState',
     'severity',
     'lastSeen',
   ],
@@ -68,10 +68,12 @@ export const peripheralList = list({
       },
       {
         id: 'decision',
-        width: 190,
+        of: 'policyState',
+        width: 216,
         shown: true,
+        title: 'Decision',
         sort: null,
-        exports: ['decision', 'decisionReason'],
+        exports: ['policyState', 'decisionReason'],
       },
       { id: 'vendor', of: 'guiVid', width: 170, grow: true, shown: true },
       { id: 'ids', of: 'vid', width: 92, shown: true, title: 'VID:PID', exports: ['vid', 'pid'] },
@@ -107,7 +109,7 @@ export const attackToolList = list({
   filters: attackToolFilters,
   file: {
     ...peripheralFile,
-    pdf: ['hostIdentifier', 'description', 'guiVid', 'serialNumber', 'attackTool', 'status', 'decision', 'lastSeen'],
+    pdf: ['hostIdentifier', 'description', 'guiVid', 'serialNumber', 'attackTool', 'status', 'policyState', 'lastSeen'],
   },
 })
 

@@ -10,6 +10,7 @@ import {
 import { closed, listQuery, nullable, operation, page, zonelessTime } from '@portcullis/platform/contract/operation.ts'
 import { type Static, Type } from 'typebox'
 import { Acceptance } from './accepted-findings.ts'
+import { policyStateLabels, policyStates } from './policy-state.ts'
 
 /** Icon numbers and names. They are fixed. */
 export const icons = {
@@ -133,7 +134,8 @@ export const Peripheral = closed({
   }),
   isUnapprovedPeripherals: Type.Boolean({
     'x-label': 'Not on the allowlist',
-    description: 'True if the device is not on the allowlist. The spelling is fixed.',
+    description:
+      'True if the device is attached, an allowlist applies to its host (it is armed, or a rule allows devices on it), and the policy does not allow the device. The spelling is fixed.',
   }),
   isVulnerablePeripheral: Type.Boolean({ 'x-label': 'Vulnerable' }),
   isKnownAttackTool: Type.Boolean({
@@ -170,6 +172,12 @@ export const Peripheral = closed({
   decision: Type.Enum(['allow', 'block'], {
     'x-labels': { allow: 'Allowed', block: 'Not allowed' },
     description: 'Decision of the policy. A Free host blocks nothing, but the decision is still recorded.',
+  }),
+  policyState: Type.Enum(policyStates, {
+    'x-label': 'Policy state',
+    'x-labels': policyStateLabels,
+    description:
+      'What the policy does with the device on its host. `allowed`: it may work. `blocked`: the host keeps it from working. Otherwise, the policy does not allow it, because it is an attack tool (`attackTool`), a rule denies it (`denied`), no rule allows it (`notListed`), or no allowlist applies to its Free host (`noAllowlist`). The end says what follows: none, the host is Free and blocks nothing; `Waiting`, an armed host has not fetched the newest rules; `Works`, an armed host lets it work, see `guard`; `Gone`, it is detached.',
   }),
   decisionReason: Type.String({ description: 'Reason for the decision, as a sentence.' }),
   rule: Type.String({ description: 'Rule, grant or default that made the decision.' }),

@@ -43,20 +43,36 @@ const onceArmedLabels = {
   [sourceNumber('default')]: 'no rule allows it',
 }
 
+const onceArmed = `case p.source ${Object.entries(onceArmedLabels)
+  .map(([source, text]) => `when ${source} then '${text}'`)
+  .join(' ')} end`
+
 /** SQL condition: the decision about a peripheral `p` is to block it. */
 export const blocksSql = `p.source in ${sourcesSql('attack-tool', 'deny', 'default')}`
+
+/**
+ * SQL for `policyState` over a peripheral `p`, its host `a`, the narrow row `pr` and the heartbeat `ph` of the host. An armed
+ * host always has an allowlist.
+ */
+export const policyStateSql = `case
+    when not (${blocksSql}) then case when p.authorized or not p.present then 'allowed'
+      when pr.armed and ph.policy_due then 'allowedWaiting' else 'allowedNotUsable' end
+    when p.present and not p.authorized then 'blocked'
+    else case when p.source in ${sourcesSql('attack-tool')} then 'attackTool' when p.source in ${sourcesSql('deny')} then 'denied'
+        when a.whitelist or pr.armed then 'notListed' else 'noAllowlist' end
+      || case when not p.present then 'Gone' when not pr.armed then ''
+        when ph.policy_due and p.enforced ->> 'guard' is null then 'Waiting' else 'Works' end
+    end`
 
 /**
  * SQL for the decision reason, over a peripheral `p`, its host row `pr` and the rule `rule`. Only the rule's text comes
  * from a person.
  */
 export const decisionReasonSql = `concat_ws('; ',
-    case when ${blocksSql} and not pr.armed
-      then 'The host is Free and blocks nothing. Once armed, it blocks this device because ' || case p.source ${Object.entries(
-        onceArmedLabels,
-      )
-        .map(([source, text]) => `when ${source} then '${text}'`)
-        .join(' ')} end
+    case when ${blocksSql} and not pr.armed and not pr.can_block
+      then 'The host cannot block devices. The policy does not allow this one: ' || ${onceArmed}
+      when ${blocksSql} and not pr.armed
+      then 'The host is Free and blocks nothing. Once armed, it blocks this device because ' || ${onceArmed}
       else case p.source ${sourceLabels.map((text, i) => `when ${i} then '${text}'`).join(' ')} end
     end || coalesce(': ' || nullif(rule.reason, ''), ''),
     ${cases(`p.enforced ->> 'guard'`, guardLabels)})`

@@ -13,7 +13,7 @@ import {
 } from '@portcullis/platform/server/list/columns.ts'
 import { listSpec } from '@portcullis/platform/server/list/spec.ts'
 import { zonelessSql } from '@portcullis/platform/server/time.ts'
-import { blocksSql, deciderSql, decisionReasonSql } from './decision-labels.ts'
+import { blocksSql, deciderSql, decisionReasonSql, policyStateSql } from './decision-labels.ts'
 
 /** Computes `serialKey` of a stored serial number. */
 export const serialKeySql = (column: string): SqlFragment =>
@@ -176,6 +176,7 @@ export const peripheralsList = listSpec(peripheralList, {
     agentServiceVersion: { select: 'a.version', sort: ofDecision('a.version') },
     hashtags: tagNames,
     decision: { select: `case when ${blocksSql} then 'block' else 'allow' end`, sort: `(${blocksSql})` },
+    policyState: { select: policyStateSql, sort: ofDecision(policyStateSql) },
     decisionReason: { select: decisionReasonSql, sort: ofDecision(decisionReasonSql) },
     rule: deciderSql,
     firstSeen: { select: zonelessSql('p.first_seen'), sort: 'p.first_seen' },

@@ -197,7 +197,7 @@ const DetailTabs = ({ agent: data, reread, tab, setTab }: TabsProps) => {
         <Tabs.Tab value="logs">{strings.logs}</Tabs.Tab>
       </Tabs.List>
       <Tabs.Panel value="devices">
-        <AgentDevices devices={data.peripherals} armed={data.operationalStatus === 'Armed'} tags={tagsOf(data)} />
+        <AgentDevices devices={data.peripherals} tags={tagsOf(data)} />
       </Tabs.Panel>
       <Tabs.Panel value="timeline">
         <HostTimeline agentId={data.uuid} />

@@ -16,14 +16,13 @@ import { strings } from './strings.ts'
 
 /** Properties common to all lines of a host. */
 interface HostProps {
-  armed: boolean
   /** Tags of the host. */
   tags: readonly string[]
 }
 
-const Line = ({ device, depth, armed, tags }: HostProps & { device: Peripheral; depth: number }) => {
+const Line = ({ device, depth, tags }: HostProps & { device: Peripheral; depth: number }) => {
   const [opened, setOpened] = useState(false)
-  const verdict = verdictOf(device, armed)
+  const verdict = verdictOf(device)
   return (
     <>
       <div className={classes.line} style={{ paddingLeft: 8 + depth * 20 }} data-gone={!device.present || undefined}>
@@ -55,7 +54,7 @@ const Line = ({ device, depth, armed, tags }: HostProps & { device: Peripheral; 
       </div>
       {opened ? (
         <div className={classes.more} style={{ marginLeft: 16 + depth * 20 }}>
-          <Why device={device} armed={armed} />
+          <Why device={device} />
           <DecideButtons device={device} tags={tags} />
           <DeviceFacts device={device} />
         </div>

@@ -19,9 +19,15 @@ const releaseKeyRow = (releaseKey: string | undefined): [string, ReactNode] => [
   releaseKey === undefined ? strings.releaseKeyUnknown : releaseKey === '' ? strings.releaseKeyMissing : releaseKey,
 ]
 
-const gradeText = ({ policy, facts }: AgentDetail): string => {
+/** The grade, and why the host has no higher one. */
+const Grade = ({ agent: { policy, facts } }: { agent: AgentDetail }) => {
   const { short, long } = gradeLabels(policy.enforcement, facts.osName)
-  return `${short}. ${long}`
+  const { enforcementReason = '' } = facts
+  return (
+    <>
+      {short}. {long} {enforcementReason === '' ? null : <DeviceText value={enforcementReason} />}
+    </>
+  )
 }
 
 /** Shows the properties that the host reports. */
@@ -40,7 +46,7 @@ export const AgentFacts = ({ agent }: { agent: AgentDetail }) => {
             />,
           ],
           ...(agent.deploymentMode === 'Agent'
-            ? [[strings.enforcement, gradeText(agent)] satisfies [string, string]]
+            ? [[strings.enforcement, <Grade key="grade" agent={agent} />] satisfies [string, ReactNode]]
             : []),
           [
             strings.kernel,

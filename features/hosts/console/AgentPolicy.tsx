@@ -35,7 +35,13 @@ export const AgentPolicy = ({ agent }: { agent: AgentDetail }) => {
       </Note>
       <h3>{strings.hostRules}</h3>
       {policy.rules.length === 0 ? (
-        <Note>{policy.mode === 'Armed' ? strings.noRulesArmed : strings.noRulesFree}</Note>
+        <Note>
+          {policy.mode === 'Armed'
+            ? strings.noRulesArmed
+            : agent.canBlock
+              ? strings.noRulesFree
+              : strings.noRulesUnable}
+        </Note>
       ) : (
         <Stack as="ol" gap={4} small>
           {policy.rules.map((rule) => (

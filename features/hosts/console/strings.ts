@@ -76,6 +76,7 @@ export const strings = withPageWords({
   hostRules: 'Rules for this host',
   noRulesArmed: 'No rules apply. Every newly attached device except hubs is blocked.',
   noRulesFree: 'No rules apply. Once armed, the host blocks every newly attached device except hubs.',
+  noRulesUnable: 'No rules apply. This host cannot block devices, so rules have no effect on it.',
   addRuleFor: 'Add rule for {host}',
   simulateHost: 'Simulate arming for this host',
   quarantinedBy: 'Quarantine by {system}',

@@ -1,5 +1,5 @@
-// Invariant: Every preview uses one function, states the same hosts, devices and times, and its prediction comes
-//   true.
+// Invariant: Every preview uses one function. Previews of decisions count all known devices, those of modes and
+//   simulations the same hosts, devices and times. Predictions come true.
 
 import type { DeviceReport, Peripheral, PolicyEffect, PolicyRuleInput, Prediction } from '@portcullis/contract'
 import { plainKeyboard, plainMouse, rubberDucky, storageStick } from '@portcullis/domain/testing'
@@ -462,7 +462,7 @@ describe('predictions', () => {
             never: numbers(turned.filter(({ isEnforcing }) => !isEnforcing)),
           })
         }
-        // Every device that the button decides about is counted, also if its decision stays.
+        // Every device that the button decides about is counted, even if its decision stays.
         if (change.what === 'decide') {
           if (chosen.length > 0) expect(decided.matching).toMatchObject({ peripherals: chosen.length })
           expect(all.filter((one) => chosen.includes(one)).map((one) => now(one).row.decision)).toEqual(

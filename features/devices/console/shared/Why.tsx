@@ -15,8 +15,6 @@ import { decidingRule, verdictOf } from './verdict.ts'
 
 export interface WhyProps {
   device: Peripheral
-  /** Whether the host is armed; null if unknown. */
-  armed: boolean | null
 }
 
 // How to change a decision, by its source.
@@ -29,8 +27,8 @@ const hints: Readonly<Record<string, string>> = messages({
 const hintOf = ({ rule, attackTool }: Peripheral): string | undefined =>
   rule === 'attack-tool' && attackTool === 'suspected' ? strings.suspectedToolHint : hints[rule]
 
-const Decision = ({ device, armed }: WhyProps) => {
-  const { severity, word } = verdictOf(device, armed)
+const Decision = ({ device }: WhyProps) => {
+  const { severity, word } = verdictOf(device)
   const rule = decidingRule(device)
   const change = rule === null ? hintOf(device) : undefined
   return (
@@ -93,7 +91,7 @@ const Accepted = ({ device, acceptance }: { device: Peripheral; acceptance: Acce
 }
 
 /** Shows what the kernel of the host says about a device that is no attack. */
-const KernelFindings = ({ device }: Pick<WhyProps, 'device'>) => (
+const KernelFindings = ({ device }: WhyProps) => (
   <>
     {device.unknownDriver === '' ? null : (
       <section>
@@ -119,7 +117,7 @@ const KernelFindings = ({ device }: Pick<WhyProps, 'device'>) => (
 )
 
 /** Shows the findings of a device and the decision of the policy, with evidence. */
-export const Why = ({ device, armed }: WhyProps) => {
+export const Why = ({ device }: WhyProps) => {
   const { api, session } = useServices()
   return (
     <Stack small breaks>
@@ -175,7 +173,7 @@ export const Why = ({ device, armed }: WhyProps) => {
           <Advisories findings={device.vulnerabilities} />
         </section>
       )}
-      <Decision device={device} armed={armed} />
+      <Decision device={device} />
       {device.missingEvidence.length === 0 ? null : (
         <Note>
           {strings.notExamined({ evidence: device.missingEvidence.map((one) => evidenceNames[one]).join(', ') })}

@@ -42,13 +42,6 @@ export const strings = withPageWords({
   connection: 'Connection',
   overNetwork: 'Over the network (USB/IP)',
   local: 'Local port',
-  allowedNotUsable: 'Allowed, not usable',
-  notAllowedStillWorks: 'Not on the allowlist, still works',
-  notAllowedWaiting: 'Not on the allowlist, waiting for host',
   unknown: 'Unknown',
   notExamined: 'Not examined: {evidence} (missing from the report of the host).',
-  allowedWaiting: 'Allowed, waiting for host',
-  denied: 'Denied by a rule',
-  deniedStillWorks: 'Denied by a rule, still works',
-  deniedWaiting: 'Denied by a rule, waiting for host',
 })

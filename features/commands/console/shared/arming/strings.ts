@@ -17,7 +17,7 @@ export const strings = withPageWords({
   gradeObserve: 'Monitoring only',
   gradeObserveHint:
     'This host cannot block devices: its agent lacks permission, or the USB authorisation files of its kernel are read-only. You cannot arm it.',
-  gradeWindowsHint: 'This host is only monitored. See the facts of the host for the reason. You cannot arm it.',
+  gradeWindowsHint: 'This host is only monitored. You cannot arm it.',
   gradeMacosHint: 'This host is only monitored: the agent for macOS cannot block devices. You cannot arm it.',
   gradeUnknown: 'Enforcement of this host: {grade}',
   grades: 'Enforcement after arming',
