@@ -4,32 +4,17 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { agentPaths } from '@portcullis/contract'
 import { inventoryHash } from '@portcullis/domain'
-import { rubberDucky } from '@portcullis/domain/testing'
+import { type ReleaseKeyPair, rubberDucky } from '@portcullis/domain/testing'
 import { Secret, TOTP } from 'otpauth'
-import { api, type Environment } from '../kit/environment.ts'
+import type { Environment } from '../kit/environment.ts'
 import type { Fixture } from '../kit/fixture.ts'
 import { uploadLog } from '../kit/host.ts'
+import { contractById } from '../kit/operations.ts'
 import { adminPassword } from '../kit/server.ts'
-import { jsonOf } from '../kit/wire.ts'
+import { callHosts } from './call-hosts.ts'
+import { callSigned } from './call-signed.ts'
+import { type Answer, type Caller, callerOf } from './caller.ts'
 import { integrations, smtpAt } from './configuration.ts'
-
-type Answer = Record<string, unknown> & { id?: unknown }
-
-/** Ignores failures, because unreached operations are counted separately. */
-const callerOf = ({ wire, admin }: Pick<Environment, 'wire' | 'admin'>) => {
-  const send = async (method: string, path: string, body?: unknown, token: string | undefined = admin.token) => {
-    const got = await wire.send({ method, path: `${api}/${path}`, body, token, isHeadEnough: true })
-    return (jsonOf(got.text) ?? {}) as Answer
-  }
-  return {
-    get: (path: string, token?: string) => send('GET', path, undefined, token),
-    post: (path: string, body?: unknown, token?: string) => send('POST', path, body, token),
-    put: (path: string, body?: unknown, token?: string) => send('PUT', path, body, token),
-    remove: (path: string, token?: string) => send('DELETE', path, undefined, token),
-  }
-}
-
-type Caller = ReturnType<typeof callerOf>
 
 /** Polls until the value exists. Gives up after ten seconds and counts the operation as unreached. */
 const until = async <T>(ask: () => Promise<T | undefined>): Promise<T | undefined> => {
@@ -42,8 +27,9 @@ const until = async <T>(ask: () => Promise<T | undefined>): Promise<T | undefine
 }
 
 /** Changes settings while there is only one Administrator. Later, these changes need a second approver. */
-export const callSettings = async (environment: Environment): Promise<void> => {
-  const { get, post, put } = callerOf(environment)
+export const callSettings = async (environment: Environment, releaseKey?: ReleaseKeyPair): Promise<void> => {
+  const caller = callerOf(environment)
+  const { get, post, put } = caller
   const config = (path: string, body: unknown): Promise<Answer> => post(`generalconfig/${path}`, body)
   const smtp = smtpAt(1)
   await config('AddOrUpdateSMPTConfig', smtp)
@@ -52,6 +38,7 @@ export const callSettings = async (environment: Environment): Promise<void> => {
     await config(`AddOrUpdate${name}`, settings)
     await config(`Test${name.replace(/Server|Provider/, '')}`, settings)
   }
+  await config('AddOrUpdateBackup', { BACKUP_ENABLED: 'false', BACKUP_KEEP: '3' })
   await config('AddOrUpdateCustomLogin', { CUSTOM_LOGIN_TITLE: 'Gate' })
   await config('AddOrUpdateHealthThresholds', { VENDORA_HEALTH_DATABASE_WARNING_MS: '200' })
   await config('AddOrUpdateSecurity', { SECURITY_FACTOR_USERS: 'false' })
@@ -61,8 +48,11 @@ export const callSettings = async (environment: Environment): Promise<void> => {
   await post('auth/reauthenticate/passkey')
   await config('document', { settings: { VENDORA_CHECKIN_SECONDS: '90' }, tags: ['kiosk', 'canary', 'gate'] })
   await config('rollback/1', undefined)
+  // After the rollback, which would switch it off.
+  await config('AddOrUpdateISEServer', { ...integrations(() => 'a secret').ISEServer, ISE_ENABLED: 'true' })
   await config('SetServerDomainName', { SERVER_DOMAIN_NAME: '' })
   const gone = await environment.addHost('gate-gone')
+  await callSigned(caller, environment, gone, releaseKey)
   await post('agents/deleteAgents', [gone.agentId])
   await environment.addWorker()
   const worker = await get('agents/agentless/workerpollerdetails')
@@ -101,6 +91,9 @@ const callAccounts = async (
   await post('admin/liftsuspension', { userName: own.userName })
   const made = await post('admin/apiTokens', { name: 'tour', userProfile: 30, scopes: ['fleet:read'] })
   await remove(`admin/apiTokens?id=${made.id}`)
+  const { setPasswordUrl } = await post('admin/adduser', { userName: 'gate-link', userProfile: 30 })
+  const [, linkToken] = /token=([\w-]+)/.exec(String(setPasswordUrl)) ?? []
+  await post('Auth/SetPassword', { token: linkToken, newPassword: 'the password of gate-link' })
   const leaving = await addPerson('gate-leaving', 30)
   const other = await signIn(leaving.userName, leaving.password)
   const sessions = (await get('Auth/Sessions', other.token)) as unknown as { id: string; isCurrent?: boolean }[]
@@ -109,7 +102,7 @@ const callAccounts = async (
   await post('Auth/Logout', undefined, other.token)
 }
 
-const callFleet = async ({ get, post, put }: Caller, fixture: Fixture): Promise<void> => {
+const callFleet = async ({ get, post, put, remove }: Caller, fixture: Fixture): Promise<void> => {
   const [host, other] = fixture.hosts
   await post('agents/configuration', [{ uuid: other.agentId, agentConfigViewResource: { isSystemArmed: 'free' } }])
   const bulk = { uuids: [other.agentId], action: 'free' }
@@ -130,6 +123,13 @@ const callFleet = async ({ get, post, put }: Caller, fixture: Fixture): Promise<
     peripheralsIds: [{ uuid: row?.uuid, vid: row?.vid, pid: row?.pid, deviceID: row?.deviceID }],
   })
   await post('agents/fetchagentsdebuglogs', [host.agentId])
+  await post('agents/enrollmenttokens', { name: 'gate', maxUses: 1 })
+  await get('assetproducer/stream?follow=false&consumer=gate')
+  await until(async () => {
+    const { forgotten } = await remove('assetproducer/consumers/http/gate')
+    return forgotten
+  })
+  await get('peripherals/suggestions?kind=model&text=a')
 }
 
 /** A host uploads its debug log and reports an attack tool. */
@@ -149,8 +149,12 @@ const callHost = async ({ get, post }: Caller, { wire }: Environment, { hosts: [
     return Array.isArray(notices) ? notices[0] : undefined
   })
   if (notice === undefined) return
+  const health = (await get('systemNotification/systemHealth')) as { items?: { id: number }[] }
+  const id = health.items?.[0]?.id
+  await post('systemNotification/systemHealth/pin', id)
+  await post('systemNotification/systemHealth/dismiss', id)
   await get(`systemNotification/notices/${notice.id}`)
-  await post('systemNotification/riskNotifications/pin', notice)
+  await post('systemNotification/riskNotifications/pin', { id: notice.id, isPinned: true })
   const ids = [notice.id]
   await get('systemNotification/responseTimes')
   await post('systemNotification/notices/assign', { ids, owner: 'admin' })
@@ -189,6 +193,10 @@ const callApprovals = async ({ get, post }: Caller, fixture: Fixture): Promise<v
 
 const callReports = async ({ get, post }: Caller, fixture: Fixture): Promise<void> => {
   const cadence = { every: 'day', time: '06:30', timeZone: 'UTC' }
+  await post('reports/schedules', {
+    ...(contractById.get('addReportSchedule')?.examples?.request as object),
+    name: 'gate again',
+  })
   await post('reports/preview', { list: 'agents', filter: {}, format: 'csv', cadence, range: 'day' })
   await post(`reports/schedules/${fixture.others.schedule}/run`)
   await until(async () => {
@@ -233,6 +241,7 @@ const callOutputs = async ({ post }: Caller): Promise<void> => {
     return code === undefined ? true : undefined
   })
   await post('systemNotification/outputs/skip', output)
+  await post('systemNotification/notifications/test', { id: 6, channel: 'syslog' })
   await set(false)
 }
 
@@ -241,6 +250,7 @@ export const callAllOperations = async (environment: Environment, fixture: Fixtu
   const caller = callerOf(environment)
   await callFleet(caller, fixture)
   await callHost(caller, environment, fixture)
+  await callHosts(caller, environment)
   await callPolicy(caller, fixture)
   await callApprovals(caller, fixture)
   await callReports(caller, fixture)

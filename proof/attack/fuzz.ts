@@ -9,6 +9,7 @@ import { type Offered, type OpenApi, offeredBy, readDocument, resolverOf, type S
 import { amount, atLeast, atMost, type Check, figure, type Outcome, relative } from '../kit/verdict.ts'
 import { forEachOf, type HttpResponse, jsonOf } from '../kit/wire.ts'
 import { callAllOperations, callSettings } from './call-operations.ts'
+import { createReleaseKey } from './call-signed.ts'
 import { bodyOf, type FuzzRequest, formRequest, targetOf } from './fuzz-requests.ts'
 import { callExamples, reachedShare, recordReached } from './reach.ts'
 
@@ -84,14 +85,15 @@ const written = (request: FuzzRequest, fixture: Fixture): string => {
 export const fuzz: Check = {
   name: 'fuzz',
   what: 'First calls every operation with a valid request, until 90 % of them have returned 200. Then generates requests from the OpenAPI document of the server: valid ones, valid ones with one part replaced, and ones that break parsers. Every response matches the document, and no status is 500 or above.',
-  run: async ({ isQuick, root, seed }): Promise<Outcome> =>
-    withEnvironment({ root }, async (environment) => {
+  run: async ({ isQuick, root, seed }): Promise<Outcome> => {
+    const release = createReleaseKey()
+    return withEnvironment({ root, env: release.env }, async (environment) => {
       const requests = isQuick ? quickRequests : fullRequests
       const { wire, server } = environment
       const document = await readDocument(environment)
       const operations = offeredBy(document)
       const reached = recordReached(wire, operations)
-      await callSettings(environment)
+      await callSettings(environment, release.key)
       const fixture = await seedFixture(environment)
       await callAllOperations(environment, fixture)
       await callExamples(environment, fixture, operations, reached)
@@ -187,7 +189,8 @@ export const fuzz: Check = {
             .join(', ')}.`,
         ],
       }
-    }),
+    })
+  },
 }
 
 /** Signs everyone in again, because fuzzed requests may end sessions, change profiles or revoke keys. */

@@ -4,7 +4,7 @@ import type { UserProfile } from '@portcullis/contract'
 import type pg from 'pg'
 import { freePort } from '../../server/test/free-port.ts'
 import { startDatabase, temporaryFolder } from './database.ts'
-import { enrolHost, registerWorker } from './host.ts'
+import { enrolHost, type HostIdentity, registerWorker } from './host.ts'
 import { adminPassword, startServerProcess } from './server.ts'
 import { withClient } from './stored.ts'
 import { createWire, jsonOf } from './wire.ts'
@@ -102,7 +102,8 @@ const openEnvironment = async ({ root, env = {} }: EnvironmentOptions) => {
       renew,
       enrolmentToken,
       workerToken,
-      addHost: async (name: string) => enrolHost(wire, await enrolmentToken(), name),
+      addHost: async (name: string, identity: HostIdentity = {}) =>
+        enrolHost(wire, await enrolmentToken(), name, identity),
       addWorker: async () => registerWorker(wire, await workerToken()),
       close,
     }

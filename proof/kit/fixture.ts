@@ -124,6 +124,7 @@ export const valuesFor = (
   names: isThere ? 'SMTP_HOST' : 'NOBODY_KNOWS_THIS',
   prefixes: isThere ? 'SMTP_' : 'NOBODY_KNOWS_THIS',
   version: isThere ? '1' : '2147483647',
+  auditTrailID: isThere ? '1' : '2147483647',
   platform: isThere ? 'linux-x64' : 'nowhere',
   hash: '0'.repeat(64),
   sha256: '0'.repeat(64),

@@ -1,6 +1,6 @@
 /** Registers a host and an agentless worker, with their keys. */
-import { randomUUID } from 'node:crypto'
-import { agentPaths, workerPaths } from '@portcullis/contract'
+import { randomUUID, sign } from 'node:crypto'
+import { agentPaths, type EnrolRequest, workerPaths } from '@portcullis/contract'
 import { inventoryHash } from '@portcullis/domain'
 import { plainHost, storageStick } from '@portcullis/domain/testing'
 import { createKey, enrolRequest, sessionRequest } from '../../cli/simulator/identity.ts'
@@ -21,10 +21,18 @@ const post = async (wire: Wire, path: string, body: unknown, token?: string): Pr
   return jsonOf(got.text) as Record<string, unknown>
 }
 
+/** What a host states about itself when it enrols. */
+export type HostIdentity = Partial<Pick<EnrolRequest, 'facts' | 'machineIdHash' | 'smbiosHash'>>
+
 /** Enrols a host with one attached stick. */
-export const enrolHost = async (wire: Wire, enrolmentToken: string, name: string) => {
+export const enrolHost = async (
+  wire: Wire,
+  enrolmentToken: string,
+  name: string,
+  { facts = plainHost(name), ...ids }: HostIdentity = {},
+) => {
   const privateKey = createKey()
-  const { agentId } = await post(wire, agentPaths.enrol, enrolRequest(privateKey, enrolmentToken, plainHost(name)))
+  const { agentId } = await post(wire, agentPaths.enrol, enrolRequest(privateKey, enrolmentToken, facts, ids))
   const bootId = randomUUID()
   const device = storageStick({ serial: `${name}-stick` })
   let seq = 0
@@ -45,7 +53,12 @@ export const enrolHost = async (wire: Wire, enrolmentToken: string, name: string
     const { commands: given = [] } = await post(wire, agentPaths.checkIn, checkIn(), token)
     return (given as { payload: string }[]).map(({ payload }) => (jsonOf(payload) as { id: string }).id)
   }
-  return { agentId: String(agentId), name, bootId, token, device, checkIn, commands, proof, openSession }
+  /** Signs a text with the key of the host. */
+  const signText = (text: string): string => sign(null, Buffer.from(text), privateKey).toString('base64')
+  return {
+    ...{ agentId: String(agentId), name, bootId, token, device },
+    ...{ checkIn, commands, proof, openSession, sign: signText },
+  }
 }
 
 /** Registers a worker and returns its key. */
