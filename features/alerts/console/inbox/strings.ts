@@ -50,7 +50,7 @@ export const strings = withPageWords({
   snoozeMonth: 'For 30 days',
   snoozeTomorrow: 'Until tomorrow',
   snoozed: '{count, plural, one {Alert} other {# alerts}} snoozed until {time}.',
-  snoozedFor: 'snoozed {time}',
+  snoozedFor: 'snooze ends {time}',
   state: 'State',
   verdict: 'Verdict',
   verdictOptional: 'Optional for alerts below Critical.',
