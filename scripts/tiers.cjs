@@ -20,7 +20,7 @@ exports.FOLDERS = [
  */
 exports.TIERS = [
   ['audit', 'events'],
-  ['settings', 'tags'],
+  ['settings', 'tags', 'views'],
   ['jobs', 'change-requests', 'deliveries', 'agents'],
   ['knowledge', 'commands', 'identity'],
   ['builds', 'devices'],

@@ -50,12 +50,12 @@ const byPermission: Readonly<Record<Permission | 'public', string>> = {
     listReportSchedules listWaitingNotices previewKnowledge reportRunFile`,
   'self:write': `
     confirmTotp deleteSession finishPasskey reauthenticate removePasskey removeTotp renewRecoveryCodes
-    startOidcReauthentication startPasskey startReauthentication startTotp updateUserDetails`,
+    saveView updateView deleteView startOidcReauthentication startPasskey startReauthentication startTotp updateUserDetails`,
   'notices:read':
     'alertTimes countNotices getNotice listAlertMutes listHealthNotices listNotificationGroups listRiskNotices',
   'tokens:own': 'createApiToken deleteApiToken deleteApiTokenByQuery listApiTokens',
   'enrolment:manage': 'createEnrollmentToken createWindowsInstaller deleteEnrollmentToken listEnrollmentTokens',
-  'self:read': 'createTicket getMfa getProfile getUserDetails listSessions logout',
+  'self:read': 'createTicket getMfa listViews getProfile getUserDetails listSessions logout',
   'notices:dismiss': `
     assignAlerts closeAlerts commentAlerts dismissHealthNotice dismissRiskNotice endAlertMute muteAlert reopenAlerts retryDeliveries
     retryEventOutput snoozeAlerts`,

@@ -38,6 +38,7 @@ import { reportsFeature } from '@portcullis/features/reports/server/index.ts'
 import { rolloutsFeature } from '@portcullis/features/rollouts/server/index.ts'
 import { settingsFeature, settingsSealed } from '@portcullis/features/settings/server/index.ts'
 import { tagsFeature } from '@portcullis/features/tags/server/index.ts'
+import { viewsFeature } from '@portcullis/features/views/server/index.ts'
 import { assertNotHalfRestored } from '@portcullis/platform/server/backup/index.ts'
 import type { Context } from '@portcullis/platform/server/context.ts'
 import { createBus } from '@portcullis/platform/server/db/bus.ts'
@@ -175,6 +176,7 @@ export const compose = async (options: ComposeOptions) => {
     },
   })
   const settings = await settingsFeature(app, tier1)
+  viewsFeature(app, tier1)
   const tier2 = { ...tier1, tags, settings }
 
   const jobs = jobsFeature(app, tier2)

@@ -299,6 +299,10 @@ export const auditActions = {
     'notice.snoozed': ['Alert snoozed', '{who} changed the snooze of {what}'],
     'notice.unmuted': ['Mute ended', '{who} ended the mute of {entity}'],
   }),
+  ...actions('reports', undefined, {
+    'view.deleted': ['View deleted', '{who} deleted the view {entity}'],
+    'view.saved': ['View saved', '{who} saved the view {entity}'],
+  }),
   ...actions('reports', 'report', {
     'report.cancelled': ['Report cancelled', 'The report {what} was cancelled'],
     'report.downloaded': ['Report downloaded', '{who} downloaded the report {what}'],

@@ -48,6 +48,8 @@ export const locks = {
   windowsArming: named('windows arming'),
   /** Serialises counting pending change requests. */
   changeRequests: named('change_requests'),
+  /** Serialises counting saved views. */
+  savedViews: named('saved_views'),
 } as const
 
 /** Waits for the lock and holds it until the transaction ends. */

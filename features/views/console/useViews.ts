@@ -1,0 +1,24 @@
+import { listViews, type SavedView } from '@portcullis/contract'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
+import { parseSearchText, searchText } from '@portcullis/platform/console/lib/view-state.ts'
+import type { View } from '@portcullis/platform/console/ui/useView.ts'
+import { useLocation } from '@tanstack/react-router'
+import { readSaved, viewText } from './saved.ts'
+
+export const viewsKey = ['views'] as const
+const rareChanges = 60_000
+
+/** The views of the current page, and its state as the text of a view. */
+export const useViews = (view: View) => {
+  const { pathname, searchStr } = useLocation()
+  const page = pathname.replace(/\/$/, '')
+  const all = useRead(viewsKey, listViews, { staleTime: rareChanges })
+  const current = viewText(parseSearchText(searchStr))
+  const views = (all.data?.data ?? [])
+    .filter((one) => one.page === page)
+    .map((one: SavedView) => ({ ...one, ...readSaved(one, view.spec) }))
+  return { page, current, views, open: views.find(({ text }) => text === current && text !== '') }
+}
+
+/** Returns the address of a view. */
+export const viewAddress = (page: string, text: string): string => `${page}${searchText(parseSearchText(text))}`
