@@ -20,11 +20,15 @@ const startsPrograms = (dir: string): boolean => {
   return spawnSync(probe).status === 0
 }
 
-/** Removes the directories of killed runs. */
+/** Removes the directories of killed runs, except what cannot be removed, such as a mount in one. */
 const sweep = (memory: string): void => {
   for (const name of readdirSync(memory))
     if (/^pt-\d+$/.test(name) && !existsSync(join('/proc', name.slice(prefix.length))))
-      rmSync(join(memory, name), { recursive: true, force: true })
+      try {
+        rmSync(join(memory, name), { recursive: true, force: true })
+      } catch {
+        // This run needs only its own directory.
+      }
 }
 
 /**
