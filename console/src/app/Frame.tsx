@@ -4,9 +4,10 @@ import { useLiveNac } from '@portcullis/features/quarantine/console/shared/useNa
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import type { Confirmation } from '@portcullis/platform/console/ui/confirm.ts'
 import { answerConfirms } from '@portcullis/platform/console/ui/confirm.ts'
+import { SavedViews } from '@portcullis/platform/console/ui/filters/saved-views.ts'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
 import { Logo } from '@portcullis/platform/console/ui/Logo.tsx'
-import { lazily, lazilyDialog } from '@portcullis/platform/console/ui/lazily.tsx'
+import { lazily, lazilyDialog, useIdlePreload } from '@portcullis/platform/console/ui/lazily.tsx'
 import { useKeys } from '@portcullis/platform/console/ui/useKeys.ts'
 import { Link, useLocation, useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useCallback, useEffect, useState } from 'react'
@@ -20,10 +21,15 @@ import { SecondFactorBanner } from './SecondFactorBanner.tsx'
 import { strings } from './strings.ts'
 import { UpdateBanner } from './UpdateBanner.tsx'
 import { UserMenu } from './UserMenu.tsx'
+import { useEarlyKeys } from './useEarlyKeys.ts'
 import { WaitingCount } from './WaitingCount.tsx'
 
 // Loaded at first use, to keep the first page small.
 const Palette = lazily(async () => (await import('./Palette.tsx')).Palette)
+const savedViews = {
+  Tabs: lazily(async () => (await import('@portcullis/features/views/console/ViewTabs.tsx')).ViewTabs),
+  Save: lazily(async () => (await import('@portcullis/features/views/console/SaveView.tsx')).SaveView),
+}
 const KeysHelp = lazily(async () => (await import('./KeysHelp.tsx')).KeysHelp)
 const JobTray = lazily(async () => (await import('@portcullis/features/jobs/console/JobTray.tsx')).JobTray)
 const RequestsBadge = lazily(
@@ -189,7 +195,10 @@ export const Frame = ({ isReady, children }: { isReady: boolean; children?: Reac
   const [keys, setKeys] = useState<boolean>()
   const [question, setQuestion] = useState<Confirmation | null>()
   useEffect(() => answerConfirms(setQuestion), [])
+  const [query, setQuery] = useState('')
   const openPalette = useCallback(() => setPalette(true), [])
+  useEarlyKeys(palette === true, setQuery)
+  useIdlePreload(Palette)
   const openKeys = useCallback(() => setKeys(true), [])
   useFrameKeys(openPalette, openKeys)
   return (
@@ -204,10 +213,18 @@ export const Frame = ({ isReady, children }: { isReady: boolean; children?: Reac
         <UpdateBanner />
         <SecondFactorBanner />
         {isReady ? <LiftBanner /> : null}
-        {isReady ? <OpenPlace among={places} /> : children}
+        {isReady ? (
+          <SavedViews value={savedViews}>
+            <OpenPlace among={places} />
+          </SavedViews>
+        ) : (
+          children
+        )}
       </main>
       <div className={classes.foot}>{isReady && session.may('fleet:read') ? <JobTray /> : null}</div>
-      {palette === undefined ? null : <Palette opened={palette} close={() => setPalette(false)} />}
+      {palette === undefined ? null : (
+        <Palette {...{ query, setQuery }} opened={palette} close={() => setPalette(false)} />
+      )}
       {keys === undefined ? null : <KeysHelp opened={keys} close={() => setKeys(false)} />}
       {question === undefined ? null : <ConfirmDialog confirmation={question} close={() => setQuestion(null)} />}
     </div>

@@ -6,29 +6,15 @@ import { agentAddress, deviceAddress } from '@portcullis/platform/console/lib/ad
 import { plainText } from '@portcullis/platform/console/lib/device-text.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
+import { searchText } from '@portcullis/platform/console/lib/view-state.ts'
 import { Icon, type IconName, kindIcon } from '@portcullis/platform/console/ui/icons.tsx'
 import { tellFailure } from '@portcullis/platform/console/ui/tell.ts'
-import { keepPreviousData } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
-import { useDeferredValue, useEffect, useState } from 'react'
-import { places, settingsPlaces } from './places.ts'
+import { useDeferredValue, useEffect } from 'react'
+import { matchesEntry, paletteEntries } from './palette-entries.ts'
 import { strings } from './strings.ts'
 
 const [store, palette] = createSpotlight()
-
-interface Entry {
-  id: string
-  label: string
-  description?: string
-  icon: IconName
-  run: () => void
-}
-
-const matches = (query: string, label: string) =>
-  query
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => label.toLowerCase().includes(word))
 
 const listId = 'palette-list'
 
@@ -48,39 +34,49 @@ const useFound = (opened: boolean, query: string) => {
   const hosts = useRead(['palette', 'agents', search], getAgents, {
     query: { GlobalSearch: search, PageSize: 6 },
     enabled: isSearching && session.may('fleet:read'),
-    placeholderData: keepPreviousData,
   })
   const devices = useRead(['palette', 'peripherals', search], getPeripherals, {
     query: { globalSearch: search, PageSize: 6 },
     enabled: isSearching && session.may('fleet:read'),
-    placeholderData: keepPreviousData,
   })
-  return { isSearching, hosts, devices }
+  // Results of an earlier text are not offered: Enter would open one of them.
+  const isCurrent = isSearching && search === query.trim()
+  return {
+    isSearching: isSearching && (!isCurrent || hosts.isFetching || devices.isFetching),
+    isCurrent,
+    hosts,
+    devices,
+  }
 }
 
-/** Returns the pages and actions whose labels match. */
-const useEntries = (query: string, goTo: (href: string) => void): readonly Entry[] => {
+/** Returns the pages and actions that match. */
+const useEntries = (query: string, goTo: (href: string) => void) => {
   const { session } = useServices()
   const { setColorScheme } = useMantineColorScheme()
-  const entries: Entry[] = [
-    ...[...places, ...settingsPlaces]
+  const entries: { id: string; label: string; words?: string; icon: IconName; run: () => void }[] = [
+    ...paletteEntries
       .filter(({ permission }) => session.may(permission))
-      .map(({ to, title, icon }) => ({ id: to, label: strings.goTo({ title }), icon, run: () => goTo(to) })),
+      .map((entry) => ({ ...entry, run: () => goTo(entry.to) })),
     { id: 'light', label: strings.useLight, icon: 'sun', run: () => setColorScheme('light') },
     { id: 'dark', label: strings.useDark, icon: 'moon', run: () => setColorScheme('dark') },
     { id: 'auto', label: strings.useSystem, icon: 'system', run: () => setColorScheme('auto') },
     { id: 'out', label: strings.signOut, icon: 'logout', run: () => void session.signOut().catch(tellFailure) },
   ]
-  return entries.filter(({ label }) => matches(query, label))
+  return entries.filter((entry) => matchesEntry(query, entry))
 }
 
 interface FoundProps<T> {
   found: readonly T[]
   total: number
+  query: string
   goTo: (href: string) => void
 }
 
-const Hosts = ({ found, total, goTo }: FoundProps<Agent>) => (
+/** Opens the list with all results, if there are more than shown. */
+const SeeAll = ({ shown, total, label, run }: { shown: number; total: number; label: string; run: () => void }) =>
+  total <= shown ? null : <Spotlight.Action label={label} leftSection={<Icon name="external" />} onClick={run} />
+
+const Hosts = ({ found, total, query, goTo }: FoundProps<Agent>) => (
   <Spotlight.ActionsGroup label={strings.foundHosts({ total })}>
     {found.map((agent) => (
       <Spotlight.Action
@@ -93,41 +89,59 @@ const Hosts = ({ found, total, goTo }: FoundProps<Agent>) => (
         onClick={() => goTo(agentAddress(agent.uuid))}
       />
     ))}
+    <SeeAll
+      {...{ total, shown: found.length, label: strings.seeAllHosts({ total }) }}
+      run={() => goTo(`/agents${searchText({ q: query })}`)}
+    />
   </Spotlight.ActionsGroup>
 )
 
-const Devices = ({ found, total, goTo }: FoundProps<Peripheral>) => (
+const Devices = ({ found, total, query, goTo }: FoundProps<Peripheral>) => (
   <Spotlight.ActionsGroup label={strings.foundDevices({ total })}>
     {found.map((device) => (
       <Spotlight.Action
         key={`${device.uuid}|${device.deviceID}`}
         label={plainText(device.caption || device.guiPid || `${device.vid}:${device.pid}`)}
         description={plainText(
-          strings.foundDevice({
-            vendor: device.guiVid,
-            vid: device.vid,
-            pid: device.pid,
-            host: device.hostIdentifier,
-          }),
+          [
+            strings.foundDevice({
+              vendor: device.guiVid,
+              vid: device.vid,
+              pid: device.pid,
+              host: device.hostIdentifier,
+            }),
+            ...(device.serialNumber === '' ? [] : [strings.serial({ serial: device.serialNumber })]),
+          ].join(' · '),
         )}
         leftSection={<Icon name={kindIcon(device.devIcon)} />}
         onClick={() => goTo(deviceAddress(device.uuid, device.deviceID))}
       />
     ))}
+    <SeeAll
+      {...{ total, shown: found.length, label: strings.seeAllDevices({ total }) }}
+      run={() => goTo(`/peripherals${searchText({ q: query })}`)}
+    />
   </Spotlight.ActionsGroup>
 )
 
+interface PaletteProps {
+  opened: boolean
+  close: () => void
+  /** What was typed, from the moment the palette was asked for. */
+  query: string
+  setQuery: (query: string) => void
+}
+
 /** ⌘K: opens pages, runs actions, and searches hosts and devices. */
-export const Palette = ({ opened, close }: { opened: boolean; close: () => void }) => {
+export const Palette = ({ opened, close, query, setQuery }: PaletteProps) => {
   const router = useRouter()
-  const [query, setQuery] = useState('')
   useEffect(() => (opened ? palette.open() : palette.close()), [opened])
 
-  const { isSearching, hosts, devices } = useFound(opened, query)
+  const { isSearching, isCurrent, hosts, devices } = useFound(opened, query)
   const goTo = (href: string) => router.history.push(href)
   const shown = useEntries(query, goTo)
-  const foundHosts = isSearching ? (hosts.data?.data ?? []) : []
-  const foundDevices = isSearching ? (devices.data?.data ?? []) : []
+  const foundHosts = isCurrent ? (hosts.data?.data ?? []) : []
+  const foundDevices = isCurrent ? (devices.data?.data ?? []) : []
   const ids = [
     ...foundHosts.map(({ uuid }) => uuid),
     ...foundDevices.map(({ uuid, deviceID }) => `${uuid}|${deviceID}`),
@@ -156,14 +170,21 @@ export const Palette = ({ opened, close }: { opened: boolean; close: () => void 
       maxHeight={420}
       lockScroll={false}
       transitionProps={{ duration: 60 }}
+      attributes={{ content: { 'aria-label': strings.search } }}
     >
-      <Spotlight.Search placeholder={strings.searchHint} leftSection={<Icon name="search" />} />
+      <Spotlight.Search
+        aria-label={strings.search}
+        placeholder={strings.searchHint}
+        leftSection={<Icon name="search" />}
+        // Letters typed before are already in the field.
+        onFocus={(event) => event.currentTarget.setSelectionRange(query.length, query.length)}
+      />
       <Spotlight.ActionsList id={listId}>
         {foundHosts.length > 0 ? (
-          <Hosts found={foundHosts} total={hosts.data?.recordsFiltered ?? 0} goTo={goTo} />
+          <Hosts found={foundHosts} total={hosts.data?.recordsFiltered ?? 0} query={query.trim()} goTo={goTo} />
         ) : null}
         {foundDevices.length > 0 ? (
-          <Devices found={foundDevices} total={devices.data?.recordsFiltered ?? 0} goTo={goTo} />
+          <Devices found={foundDevices} total={devices.data?.recordsFiltered ?? 0} query={query.trim()} goTo={goTo} />
         ) : null}
         {shown.length > 0 ? (
           <Spotlight.ActionsGroup label={strings.pagesAndActions}>
@@ -172,7 +193,9 @@ export const Palette = ({ opened, close }: { opened: boolean; close: () => void 
             ))}
           </Spotlight.ActionsGroup>
         ) : null}
-        {ids.length === 0 ? <Spotlight.Empty>{strings.noResults}</Spotlight.Empty> : null}
+        {ids.length === 0 ? (
+          <Spotlight.Empty>{isSearching ? strings.searching : strings.noResults}</Spotlight.Empty>
+        ) : null}
       </Spotlight.ActionsList>
     </Spotlight.Root>
   )

@@ -53,7 +53,8 @@ const tagNames = `coalesce((select string_agg(t.name, ',' order by t.folded) fro
 
 const search = (needle: string): SqlFragment => {
   const pattern = likePattern(needle)
-  return sql`(p.design_id in (select d.design_id from designs d where ${inModelText('d.folded', needle)})
+  return sql`(p.design_id in (select d.design_id from designs d where ${inModelText('d.folded', needle)}
+      or (d.attack_tool > 0 and lower(d.evidence::text) like ${pattern}::text))
     or p.agent_id in (select r.agent_id from agent_rows r where r.host like ${pattern}::text or r.address like ${pattern}::text)
     or p.case_number = ${needle.toUpperCase()}::text
     or p.serial_folded like ${pattern}::text or lower(p.device_id) like ${pattern}::text)`

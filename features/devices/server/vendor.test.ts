@@ -119,3 +119,12 @@ describe('suggestions for a filter', () => {
         )
   })
 })
+
+describe('the search of devices', () => {
+  it('finds an attack tool by the name in its evidence', async () => {
+    expect((await get('peripherals?globalSearch=rubber ducky')).data.map((row) => row.hostIdentifier).sort()).toEqual([
+      'second',
+      'third',
+    ])
+  })
+})
