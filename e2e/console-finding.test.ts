@@ -72,4 +72,103 @@ describe('finding things', unless(whyNoChromium), () => {
     expect(wrong).toEqual([])
     await context.close()
   })
+
+  it('picks a range relative to now, which an address keeps, and refuses one that ends before it begins', async () => {
+    const { page, context, wrong } = await open('/events')
+    await page.getByRole('grid').getByText('find-one').first().waitFor()
+    await page.getByRole('button', { name: 'Filter', exact: true }).click()
+    await page.getByRole('menuitem', { name: 'Received', exact: true }).click()
+    await page.getByRole('button', { name: 'Yesterday' }).click()
+    await page.waitForURL(/fromDate=yesterday/)
+    await page.getByText('No rows match these filters.').waitFor()
+    await page.getByRole('button', { name: 'Received: Yesterday' }).click()
+    await page.getByRole('button', { name: 'Today' }).click()
+    await page.getByRole('grid').getByText('find-one').first().waitFor()
+    await page.getByRole('button', { name: 'Received: Today' }).click()
+    await page.getByLabel('From').fill('2031-05-04T10:11')
+    await page.getByLabel('Until').fill('2031-05-04T10:10')
+    await page.getByRole('button', { name: 'Apply' }).click()
+    await page.getByText('The range ends before it begins.').waitFor()
+    expect(new URL(page.url()).search).toBe('?fromDate=today')
+    await page.getByLabel('Until').fill('2031-05-04T10:12')
+    await page.getByRole('button', { name: 'Apply' }).click()
+    await page.waitForURL(/fromDate=2031-05-04T.*&toDate=2031-05-04T/)
+    await page.getByText('No rows match these filters.').waitFor()
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+
+  it('loses no key while the palette loads, and shows serial numbers and all results', async () => {
+    const { page, context, wrong } = await open('/settings/profile')
+    let release = (): void => undefined
+    const isReleased = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    await page.route('**/assets/Palette-*.js', async (route) => {
+      await isReleased
+      await route.continue()
+    })
+    await page.reload()
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('FINDKx')
+    await page.keyboard.press('Backspace')
+    release()
+    const dialog = page.getByRole('dialog', { name: 'Search' })
+    const field = dialog.getByRole('textbox', { name: 'Search' })
+    await field.waitFor()
+    await page.keyboard.type('1')
+    expect(await field.inputValue()).toBe('FINDK1')
+    await dialog.getByText('serial number FINDK1').waitFor()
+    await field.fill('SMTP')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/settings\/mail/)
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('arm ho')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/agents\?Status=Free/)
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+
+  it('saves a view, opens it by its tab, and says which of its parts no longer exist', async () => {
+    const { page, context, wrong } = await open('/agents?HostIdentifier=find-t&sort=hostIdentifier_asc')
+    const views = page.getByRole('navigation', { name: 'Saved views' })
+    await page.getByRole('grid').getByText('find-two').waitFor()
+    await page.getByRole('button', { name: 'Save view…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Save view' })
+    await dialog.getByLabel('Name').fill('Twos & <b>threes</b>')
+    await dialog.getByLabel('Share with all accounts').check()
+    await dialog.getByRole('button', { name: 'Save view' }).click()
+    const tab = views.getByRole('link', { name: 'Twos & <b>threes</b>' })
+    await tab.waitFor()
+    await page.getByRole('button', { name: 'Save view…' }).waitFor({ state: 'detached' })
+    await views.getByRole('link', { name: 'All' }).click()
+    await page.getByRole('grid').getByText('find-one').waitFor()
+    await tab.click()
+    await page.getByRole('grid').getByText('find-one').waitFor({ state: 'detached' })
+    expect(new URL(page.url()).search).toBe('?HostIdentifier=find-t&sort=hostIdentifier_asc')
+    await server.post('views', {
+      page: '/agents',
+      name: 'Old',
+      search: 'Colour=red&Status=Free&cols=host,gone',
+      isShared: false,
+    })
+    await page.reload()
+    await views.getByRole('link', { name: 'Old' }).click()
+    await page
+      .getByText('This list no longer has: gone, Colour.')
+      .or(page.getByText('This list no longer has: Colour, gone.'))
+      .waitFor()
+    await page.getByRole('grid').getByText('find-one').waitFor()
+    await page.getByRole('button', { name: 'Actions for the view Old' }).click()
+    await page.getByRole('menuitem', { name: 'Delete view…' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete view' }).click()
+    await views.getByRole('link', { name: 'Old' }).waitFor({ state: 'detached' })
+    expect((await server.get<{ data: { name: string }[] }>('views')).data.map(({ name }) => name)).toEqual([
+      'Twos & <b>threes</b>',
+    ])
+    expect(wrong).toEqual([])
+    await context.close()
+  })
 })

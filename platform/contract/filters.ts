@@ -21,7 +21,7 @@ export const suggestionKinds = ['vendor', 'product', 'model', 'vid', 'pid'] as c
 export type Suggestions = (typeof suggestionKinds)[number]
 
 /** How lists show a filter. */
-interface FilterFacts {
+export interface FilterFacts {
   kind: FilterKind
   /** Key of the column that it filters. Default: the key of its description, or its name. */
   of?: string
@@ -33,6 +33,8 @@ interface FilterFacts {
   labels?: Readonly<Record<string, string>>
   /** Accepts only one value. */
   isSingle?: true
+  /** The filter of the other end, and the label of the period, if this filter is its start. */
+  period?: { until: string; label: string }
   /** What the filter suggests while a person types. */
   suggests?: Suggestions
   /** Texts that the filter accepts, as a regular expression, and the sentence that says so. Absent: any text. */
@@ -131,8 +133,12 @@ export const idFilter = (description: string, maxLength: number, more?: MoreFact
   labelledFilter(Type.Optional(Type.String({ maxLength, description, 'x-filter': 'id' })), { kind: 'id', ...more })
 
 /** Defines a filter for one end of a period. */
-export const endFilter = (description: string, label: string) =>
-  labelledFilter(Type.Optional(Type.String({ maxLength: 64, description })), { kind: 'instant', label })
+export const endFilter = (description: string, label: string, period?: FilterFacts['period']) =>
+  labelledFilter(Type.Optional(Type.String({ maxLength: 64, description })), {
+    kind: 'instant',
+    label,
+    ...(period === undefined ? {} : { period }),
+  })
 
 /** Defines a filter for rows of a syslog severity or a more severe one. */
 export const minimumSeverityFilter = (names: readonly string[]) =>

@@ -179,6 +179,7 @@ export interface ListFilter {
   labels: Labels
   /** Accepts only one value. */
   isSingle: boolean
+  period?: { until: string; label: string }
   /** Maximum length of a value. */
   maxLength: number
   suggests?: Suggestions
@@ -189,7 +190,7 @@ export interface ListFilter {
 export const filtersOf = ({ row, filters }: Pick<ListDefinition, 'row' | 'filters'>): ListFilter[] => {
   const columns = columnsOf(row)
   return Object.entries(filters).map(([name, schema]) => {
-    const { kind, of = '', label, values, labels, isSingle = false, suggests, accepts } = filterFacts(schema)
+    const { kind, of = '', label, values, labels, isSingle = false, period, suggests, accepts } = filterFacts(schema)
     const column = columns[of] ?? columns[name.slice(0, 1).toLowerCase() + name.slice(1)]
     return {
       name,
@@ -199,6 +200,7 @@ export const filtersOf = ({ row, filters }: Pick<ListDefinition, 'row' | 'filter
       labels: labels ?? column?.labels ?? {},
       isSingle,
       maxLength: Math.min(longestTyped, (schema as { maxLength?: number }).maxLength ?? longestTyped),
+      ...(period === undefined ? {} : { period }),
       ...(suggests === undefined ? {} : { suggests }),
       ...(accepts === undefined ? {} : { accepts }),
     }

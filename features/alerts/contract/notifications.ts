@@ -1,4 +1,4 @@
-import { type FilterKind, labelledFilter } from '@portcullis/platform/contract/filters.ts'
+import { type FilterFacts, type FilterKind, labelledFilter } from '@portcullis/platform/contract/filters.ts'
 import { list } from '@portcullis/platform/contract/list.ts'
 import { apiPrefix, closed, operation, paging, utcTime } from '@portcullis/platform/contract/operation.ts'
 import { severityNames } from '@portcullis/platform/contract/severities.ts'
@@ -165,7 +165,7 @@ export const countNotices = operation({
 export type AlertCounts = Static<typeof countNotices.response>
 
 const filterText = (description: string) => Type.String({ maxLength: 1_024, description })
-const filter = (kind: FilterKind, how: string, more: { values?: readonly string[]; label?: string } = {}) =>
+const filter = (kind: FilterKind, how: string, more: Omit<FilterFacts, 'kind'> = {}) =>
   labelledFilter(Type.Optional(filterText(`Filter: ${how}.`)), { kind, ...more })
 const choice = (values: readonly string[]) => filter('enum', 'one or more values, separated by commas', { values })
 const part = () => filter('text', 'contains this text')
@@ -196,7 +196,10 @@ export const alertList = list({
     count: amount(),
     creationTime: period(),
     lastTime: period(),
-    fromDate: filter('instant', '`lastTime` is at or after this time', { label: 'From' }),
+    fromDate: filter('instant', '`lastTime` is at or after this time', {
+      label: 'From',
+      period: { until: 'toDate', label: 'Happened' },
+    }),
     toDate: filter('instant', '`lastTime` is at or before this time', { label: 'To' }),
     host: filter('text', 'UUID of a host of the alert, or a part of its name'),
     search: filter('text', 'title, description or the name of a host contains this text'),
@@ -215,7 +218,7 @@ export const alertList = list({
         'verdict',
         'entityType',
       ] as const),
-      ...(['host', 'description', 'entityId', 'fromDate', 'toDate'] as const),
+      ...(['host', 'description', 'entityId', 'fromDate'] as const),
     ],
     columns: [],
   },

@@ -8,16 +8,7 @@ export const eventList = list({
   filters: eventFilters,
   table: {
     defaultSort: 'eventID_desc',
-    filters: [
-      'minimumSeverity',
-      'category',
-      'fromDate',
-      'toDate',
-      'occurredFrom',
-      'occurredTo',
-      'source',
-      'peripheralIcon',
-    ],
+    filters: ['minimumSeverity', 'category', 'fromDate', 'occurredFrom', 'source', 'peripheralIcon'],
     columns: [
       { id: 'time', of: 'creationTime', width: 132, shown: true, title: 'Received', sort: 'eventID' },
       { id: 'happened', of: 'occurredAt', width: 212, align: 'left', show: 'local' },

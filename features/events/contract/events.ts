@@ -69,11 +69,12 @@ const start = {
 export const eventFilters = {
   category: enumFilter('category', eventCategories),
   minimumSeverity: minimumSeverityFilter(severityNames),
-  fromDate: endFilter('Start time, inclusive.', 'From'),
+  fromDate: endFilter('Start time, inclusive.', 'From', { until: 'toDate', label: 'Received' }),
   toDate: endFilter('End time, inclusive.', 'Until'),
   occurredFrom: endFilter(
     'Start of `occurredAt`, inclusive. `fromDate` compares the time of receipt.',
     'Happened from',
+    { until: 'occurredTo', label: 'Happened' },
   ),
   occurredTo: endFilter('End of `occurredAt`, inclusive. `toDate` compares the time of receipt.', 'Happened until'),
   fromEventId: start.FromEventId,

@@ -5,9 +5,13 @@ export type Search = Readonly<Record<string, string | undefined>>
 export interface ViewSpec {
   /** Names of the filters in the API. */
   filters: readonly string[]
+  /** The filters that can be a range relative to now, with the filter of the other end if there are two. */
+  ranges?: Readonly<Record<string, string | null>>
   defaultSort: string
   /** Columns that are shown if the address names none. */
   defaultColumns: readonly string[]
+  /** All columns. Absent: the list has a fixed form. */
+  columns?: readonly string[]
 }
 
 /** The state of a list. All of it is in the URL, so that a copied link shows the same. */

@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
 import { type AlertCounts, countNotices, listHealthNotices, listRiskNotices } from '@portcullis/contract'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { Page, PageHead, Quiet, Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
@@ -28,6 +29,7 @@ const tabs = [
 /** The inbox: alerts about the fleet and about this server. */
 export const AlertsPage = () => {
   useTitle(strings.alerts)
+  const { clock } = useServices()
   const view = useView('/inside/alerts', alertsTable.view)
   const counts = useAlertCounts().data
   const list: InboxList = view.state.tab === 'health' ? 'health' : 'risk'
@@ -72,7 +74,7 @@ export const AlertsPage = () => {
                 curlOf(countNotices),
                 list === 'risk'
                   ? curlOf(listRiskNotices, {
-                      query: { ...riskQueryOf(view.state), sortBy: riskOrderOf(view.state.sort) },
+                      query: { ...riskQueryOf(view.state, clock.now()), sortBy: riskOrderOf(view.state.sort) },
                     })
                   : curlOf(listHealthNotices),
               ].join('\n')

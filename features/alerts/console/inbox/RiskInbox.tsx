@@ -35,11 +35,11 @@ const NoMatch = ({ clear }: { clear: () => void }) => (
 
 /** Risk alerts: pinned ones first, then the most severe. */
 export const RiskInbox = ({ view }: { view: View }) => {
-  const { api, session } = useServices()
+  const { api, clock, session } = useServices()
   const counts = useAlertCounts()
   const { filters, search, sort } = view.state
   const sortBy = riskOrderOf(sort)
-  const query = useMemo(() => riskQueryOf({ filters, search }), [filters, search])
+  const query = useMemo(() => riskQueryOf({ filters, search }, clock.now()), [clock, filters, search])
   const isFiltered = Object.keys(query).length > 0
   const load = useCallback(
     async (pageNumber: number, pageSize: number, signal?: AbortSignal): Promise<Line[]> => {

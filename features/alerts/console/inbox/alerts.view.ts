@@ -1,4 +1,5 @@
 import { alertList } from '@portcullis/contract'
+import { withTimes } from '@portcullis/platform/console/lib/range.ts'
 import type { ViewState } from '@portcullis/platform/console/lib/view-state.ts'
 import { listTable } from '@portcullis/platform/console/ui/list/list-table.tsx'
 import { strings } from './strings.ts'
@@ -17,7 +18,10 @@ export const riskOrderOf = (sort: string): (typeof riskOrders)[number]['value'] 
   riskOrders.find(({ value }) => value.toLowerCase() === sort.toLowerCase())?.value ?? 'severity_asc'
 
 /** Returns the query of the list of risk alerts. The search looks in titles, descriptions and names of hosts. */
-export const riskQueryOf = ({ filters, search }: Pick<ViewState, 'filters' | 'search'>): Record<string, string> => ({
-  ...filters,
+export const riskQueryOf = (
+  { filters, search }: Pick<ViewState, 'filters' | 'search'>,
+  now: number,
+): Record<string, string> => ({
+  ...withTimes(filters, alertsTable.view, now),
   ...(search === '' ? {} : { search }),
 })

@@ -75,8 +75,11 @@ describe('stepsOf', () => {
 
 describe('the query of the list', () => {
   it('passes filters by name and the search', () => {
-    expect(riskQueryOf({ filters: { kind: 'blocked' }, search: 'KIOSK' })).toEqual({ kind: 'blocked', search: 'KIOSK' })
-    expect(riskQueryOf({ filters: {}, search: '' })).toEqual({})
+    expect(riskQueryOf({ filters: { kind: 'blocked' }, search: 'KIOSK' }, 0)).toEqual({
+      kind: 'blocked',
+      search: 'KIOSK',
+    })
+    expect(riskQueryOf({ filters: {}, search: '' }, 0)).toEqual({})
   })
 
   it('has the most severe alerts first unless the address names another order', () => {

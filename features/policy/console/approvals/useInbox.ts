@@ -1,6 +1,7 @@
 import { approvalList, getPolicy, policyApprovals } from '@portcullis/contract'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { listQueryOf } from '@portcullis/platform/console/lib/list-query.ts'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { listTable } from '@portcullis/platform/console/ui/list/list-table.tsx'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
@@ -46,9 +47,13 @@ const useShown = (
 
 /** Reads the models that await approval, with the filters of the URL. */
 export const useInbox = (isIdle: boolean, decided: string | null) => {
+  const { clock } = useServices()
   const view = useView('/inside/approvals', approvalsTable.view)
   const { filters, search, sort } = view.state
-  const asked = useMemo(() => listQueryOf({ filters, search, sort }, approvalsTable.view), [filters, search, sort])
+  const asked = useMemo(
+    () => listQueryOf({ filters, search, sort }, approvalsTable.view, clock.now()),
+    [clock, filters, search, sort],
+  )
   const query = { query: { ...asked, PageSize: shownModels } }
   const [pointerInside, setPointerInside] = useState(false)
   // The same number as in the navigation.

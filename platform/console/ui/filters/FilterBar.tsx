@@ -1,12 +1,13 @@
 import { Button, CloseButton, Menu, Popover, TextInput } from '@mantine/core'
-import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { type ReactNode, useContext, useEffect, useRef, useState } from 'react'
 import { Icon } from '../icons.tsx'
 import { Row } from '../layout/layout.tsx'
 import { lazily, useIdlePreload } from '../lazily.tsx'
 import { useKeys } from '../useKeys.ts'
 import type { View } from '../useView.ts'
 import classes from './FilterBar.module.css'
-import { type Filter, filterText } from './filter.ts'
+import { changeOf, type Filter, filterText, setValueOf } from './filter.ts'
+import { SavedViews } from './saved-views.ts'
 import { strings } from './strings.ts'
 
 const FilterEditor = lazily(async () => (await import('./FilterEditor.tsx')).FilterEditor)
@@ -98,52 +99,57 @@ export const FilterBar = ({ view, filters, searchPlaceholder, children }: Filter
   useIdlePreload(FilterEditor)
   const [opened, setOpened] = useState<string | null>(null)
   const set = view.state.filters
-  const shown = filters.filter(({ name }) => set[name] !== undefined || opened === name)
+  const shown = filters.filter((filter) => setValueOf(filter, set) !== undefined || opened === filter.name)
   const others = filters.filter((filter) => !shown.includes(filter))
+  const saved = useContext(SavedViews)
   return (
-    <Row as="search" wrap gap={6}>
-      {searchPlaceholder === undefined ? null : <SearchField view={view} placeholder={searchPlaceholder} />}
-      {shown.map((filter) => (
-        <Chip
-          key={filter.name}
-          filter={filter}
-          value={set[filter.name]}
-          opened={opened === filter.name}
-          setOpened={(next) => setOpened(next ? filter.name : null)}
-          // Setting or removing a filter adds a history entry; typing does not.
-          change={(value) =>
-            view.set(
-              { filters: { [filter.name]: value } },
-              { replace: set[filter.name] !== undefined && value !== undefined },
-            )
-          }
-        />
-      ))}
-      {others.length > 0 ? (
-        // The filter editor takes the focus; the closing menu must not take it back.
-        <Menu position="bottom-start" returnFocus={false}>
-          <Menu.Target>
-            <Button variant="subtle" size="compact-sm" leftSection={<Icon name="plus" size={14} />}>
-              {strings.addFilter}
-            </Button>
-          </Menu.Target>
-          <Menu.Dropdown mah={360} style={{ overflow: 'auto' }}>
-            {others.map(({ name, label }) => (
-              <Menu.Item key={name} onClick={() => setTimeout(() => setOpened(name), 0)}>
-                {label}
-              </Menu.Item>
-            ))}
-          </Menu.Dropdown>
-        </Menu>
-      ) : null}
-      {shown.length > 1 ? (
-        <Button variant="subtle" size="compact-sm" onClick={view.clearFilters}>
-          {strings.clearFilters}
-        </Button>
-      ) : null}
-      <Row gap={4} end>
-        {children}
+    <>
+      {saved === null ? null : <saved.Tabs view={view} />}
+      <Row as="search" wrap gap={6}>
+        {searchPlaceholder === undefined ? null : <SearchField view={view} placeholder={searchPlaceholder} />}
+        {shown.map((filter) => (
+          <Chip
+            key={filter.name}
+            filter={filter}
+            value={setValueOf(filter, set)}
+            opened={opened === filter.name}
+            setOpened={(next) => setOpened(next ? filter.name : null)}
+            // Setting or removing a filter adds a history entry; typing does not.
+            change={(value) =>
+              view.set(
+                { filters: changeOf(filter, value) },
+                { replace: setValueOf(filter, set) !== undefined && value !== undefined },
+              )
+            }
+          />
+        ))}
+        {others.length > 0 ? (
+          // The filter editor takes the focus; the closing menu must not take it back.
+          <Menu position="bottom-start" returnFocus={false}>
+            <Menu.Target>
+              <Button variant="subtle" size="compact-sm" leftSection={<Icon name="plus" size={14} />}>
+                {strings.addFilter}
+              </Button>
+            </Menu.Target>
+            <Menu.Dropdown mah={360} style={{ overflow: 'auto' }}>
+              {others.map(({ name, label }) => (
+                <Menu.Item key={name} onClick={() => setTimeout(() => setOpened(name), 0)}>
+                  {label}
+                </Menu.Item>
+              ))}
+            </Menu.Dropdown>
+          </Menu>
+        ) : null}
+        {shown.length > 1 ? (
+          <Button variant="subtle" size="compact-sm" onClick={view.clearFilters}>
+            {strings.clearFilters}
+          </Button>
+        ) : null}
+        {saved === null ? null : <saved.Save view={view} />}
+        <Row gap={4} end>
+          {children}
+        </Row>
       </Row>
-    </Row>
+    </>
   )
 }

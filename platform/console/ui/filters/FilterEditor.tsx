@@ -1,11 +1,11 @@
-import { Button, Checkbox, Radio, Text, TextInput } from '@mantine/core'
+import { Checkbox, Radio, Text, TextInput } from '@mantine/core'
 import { getHashtags } from '@portcullis/contract'
 import { Fragment, useEffect, useRef, useState } from 'react'
-import { useServices } from '../../lib/services.tsx'
 import { useRead } from '../../lib/useRead.ts'
 import { DeviceText } from '../DeviceText.tsx'
-import { Row, Stack } from '../layout/layout.tsx'
-import { type EditorProps, type Filter, fieldOfInstant, instantOfField, toggled } from './filter.ts'
+import { Stack } from '../layout/layout.tsx'
+import { type EditorProps, type Filter, toggled } from './filter.ts'
+import { RangeEditor } from './RangeEditor.tsx'
 import { strings } from './strings.ts'
 import { TextEditor } from './TextEditor.tsx'
 
@@ -38,71 +38,6 @@ const TagsEditor = ({ value, change }: EditorProps) => {
   )
 }
 
-const spans: [title: string, hours: number][] = [
-  [strings.lastHour, 1],
-  [strings.hours24, 24],
-  [strings.days7, 168],
-  [strings.days30, 720],
-]
-
-const SpanButtons = ({ pick }: { pick: (from: string) => void }) => {
-  const { clock } = useServices()
-  return (
-    <Row gap={4} wrap>
-      {spans.map(([title, hours]) => (
-        <Button
-          key={title}
-          size="compact-xs"
-          variant="default"
-          onClick={() => pick(new Date(clock.now() - hours * 3_600_000).toISOString().replace(/:\d\d\.\d{3}Z$/, 'Z'))}
-        >
-          {title}
-        </Button>
-      ))}
-    </Row>
-  )
-}
-
-const InstantEditor = ({ filter, value, change }: EditorProps) => (
-  <Stack gap={8}>
-    <SpanButtons pick={change} />
-    <TextInput
-      size="xs"
-      type="datetime-local"
-      label={filter.label}
-      data-autofocus
-      value={value === undefined ? '' : fieldOfInstant(value)}
-      onChange={(event) => change(instantOfField(event.currentTarget.value))}
-    />
-  </Stack>
-)
-
-const PeriodEditor = ({ value, change }: EditorProps) => {
-  const [from = '', to = ''] = (value ?? '').split('..')
-  const set = (nextFrom: string, nextTo: string) =>
-    change(nextFrom === '' && nextTo === '' ? null : `${nextFrom}..${nextTo}`)
-  return (
-    <Stack gap={8}>
-      <SpanButtons pick={(start) => set(start, '')} />
-      <TextInput
-        size="xs"
-        type="datetime-local"
-        label={strings.from}
-        data-autofocus
-        value={fieldOfInstant(from)}
-        onChange={(event) => set(instantOfField(event.currentTarget.value) ?? '', to)}
-      />
-      <TextInput
-        size="xs"
-        type="datetime-local"
-        label={strings.until}
-        value={fieldOfInstant(to)}
-        onChange={(event) => set(from, instantOfField(event.currentTarget.value) ?? '')}
-      />
-    </Stack>
-  )
-}
-
 /** The editor of one filter. Changes apply immediately. It takes the focus when loaded. */
 export const FilterEditor = (props: EditorProps) => {
   const root = useRef<HTMLDivElement>(null)
@@ -123,9 +58,8 @@ const EditorOfKind = (props: EditorProps) => {
     case 'tags':
       return <TagsEditor {...props} />
     case 'instant':
-      return <InstantEditor {...props} />
     case 'time':
-      return <PeriodEditor {...props} />
+      return <RangeEditor {...props} />
     case 'boolean':
     case 'enum':
     case 'number': {

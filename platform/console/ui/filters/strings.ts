@@ -12,6 +12,13 @@ export const strings = withPageWords({
   apply: 'Apply',
   findTag: 'Find a tag',
   noTags: 'No tags found.',
+  today: 'Today',
+  yesterday: 'Yesterday',
   lastHour: 'Last hour',
+  lastHours24: 'Last 24 hours',
+  lastDays7: 'Last 7 days',
+  lastDays30: 'Last 30 days',
+  relativeToNow: 'Relative to now',
+  endsBeforeItBegins: 'The range ends before it begins.',
   until: 'Until',
 })

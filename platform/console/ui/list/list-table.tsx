@@ -53,6 +53,14 @@ const cellOf = (column: ListColumn, value: unknown, show: TableColumn['show']): 
 const translatedAll = (labels: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(labels).map(([value, label]) => [value, translated(label)]))
 
+/** The filters that a range picker edits, with the other end of their period. */
+const rangesOf = (filters: readonly ListFilter[]): Record<string, string | null> =>
+  Object.fromEntries(
+    filters
+      .filter(({ kind, period }) => kind === 'time' || period !== undefined)
+      .map(({ name, period }) => [name, period?.until ?? null]),
+  )
+
 /**
  * Returns the table and filters of a list from its definition. `cells` renders the columns, by id, that show more than
  * their value.
@@ -87,13 +95,19 @@ export const listTable = <Row extends object>(
   }
   return {
     view: {
-      filters,
+      filters: filters.flatMap((name) => [name, known.get(name)?.period?.until ?? []].flat()),
+      ranges: rangesOf(filters.flatMap((name) => known.get(name) ?? [])),
       defaultSort,
+      columns: columns.map(({ id }) => id),
       defaultColumns: columns.filter(({ shown }) => shown === true).map(({ id }) => id),
     },
     filters: filters.map((name) => {
       const filter = known.get(name) as ListFilter
-      return { ...filter, label: translated(filter.label), labels: translatedAll(filter.labels) }
+      return {
+        ...filter,
+        label: translated(filter.period?.label ?? filter.label),
+        labels: translatedAll(filter.labels),
+      }
     }),
     columns: columns.map(tableColumn),
   }

@@ -35,13 +35,13 @@ export const useList = <O extends AnyOperation>(
   /** Query that the page always sends. */
   fixed: Readonly<Record<string, string>> = nothing,
 ): List<RowOf<O>> => {
-  const { api } = useServices()
+  const { api, clock } = useServices()
   const view = useView(route, spec)
   const [counts, setCounts] = useState<{ total: number; filtered: number } | null>(null)
   const { filters, search, sort } = view.state
   const query = useMemo(
-    () => ({ ...listQueryOf({ filters, search, sort }, spec), ...fixed }),
-    [filters, search, sort, spec, fixed],
+    () => ({ ...listQueryOf({ filters, search, sort }, spec, clock.now()), ...fixed }),
+    [clock, filters, search, sort, spec, fixed],
   )
   const source = useMemo(() => listSource(api, operation, query, idOf), [api, operation, query, idOf])
   const curl = () => curlOf<AnyOperation>(operation, { query: { ...query, PageSize: copiedRows } })
