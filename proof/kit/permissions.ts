@@ -35,7 +35,7 @@ const byPermission: Readonly<Record<Permission | 'public', string>> = {
     getAssetStreamState getEvents getEventsIntegration getHashtags getHostTimeline getIcons getJob getPeripheralModels
     getPeripherals getPolicy getWindowsEnforcement getPolicyTest getRollout listAssetConsumers listChangeRequests
     readChangeRequest downloadChangeRequest listCommands feedHost listConnections listFeeds listHeldPorts listJobs
-    listPackages listPolicyGrants listPolicyRules listQuarantines listRolloutHosts listRollouts live policyActivity
+    listPackages listPolicyGrants listPolicyRules listQuarantines listRolloutHosts listRollouts live getTrends policyActivity
     policyApprovals policyHistory previewBulk previewPolicy readNacEndpoint spoofedIdentities testPolicyDraft
     suggestFilterValues uncommonPeripherals uniqueWhitelistViolation vulnerablePeripherals workerPollerDetails`,
   'audit:read': `

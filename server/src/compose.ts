@@ -31,6 +31,7 @@ import { knowledgeFeature } from '@portcullis/features/knowledge/server/index.ts
 import { backupFeature } from '@portcullis/features/operations/server/backup/index.ts'
 import { documentFeature } from '@portcullis/features/operations/server/document/index.ts'
 import { sealingFeature } from '@portcullis/features/operations/server/sealing/index.ts'
+import { overviewFeature } from '@portcullis/features/overview/server/index.ts'
 import { policyFeature } from '@portcullis/features/policy/server/index.ts'
 import { quarantineFeature } from '@portcullis/features/quarantine/server/index.ts'
 import { exportsFeature } from '@portcullis/features/reports/server/exports/index.ts'
@@ -290,6 +291,7 @@ export const compose = async (options: ComposeOptions) => {
     },
     root: fileURLToPath(new URL('../..', import.meta.url)),
   })
+  const overview = overviewFeature(app, tier8)
   registerDocs(app, version, contract)
   app.seal()
   await bus.ready(4_000)
@@ -341,6 +343,7 @@ export const compose = async (options: ComposeOptions) => {
     [3_600_000, 'report upkeep', reports.maintain],
     [1_000, 'event loop measurement', health.sample],
     [15_000, 'health probes', health.watch],
+    [300_000, 'numbers of the day', overview.note],
     [3_600_000, 'health history upkeep', health.forget],
     [15_000, 'backup scheduling', backup.tick],
   ]
@@ -371,6 +374,7 @@ export const compose = async (options: ComposeOptions) => {
     peripherals,
     assets,
     health,
+    overview,
     backup,
     thresholds: settings.threshold,
     tracer,

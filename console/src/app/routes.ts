@@ -71,6 +71,10 @@ const identityConfirmed = createRoute({
 const overview = createRoute({
   getParentRoute: () => inside,
   path: '/',
+  validateSearch: choiceSearch({
+    chart: ['attachments', 'coverage', 'attackTools', 'vulnerable', 'unapproved', 'newModels'],
+    days: ['14', '30', '90'],
+  }),
   staticData: { page: (): Page => import('./OverviewScreen.tsx') },
 })
 // Inside the frame, so that a mistyped address keeps the navigation.

@@ -6,13 +6,13 @@ import { Columns, Page, PageHead } from '@portcullis/platform/console/ui/layout/
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import type { ReactNode } from 'react'
-import { AttachmentsChart } from './AttachmentsChart.tsx'
 import { HealthLine } from './HealthLine.tsx'
 import { OpenAlerts } from './OpenAlerts.tsx'
 import { SetUpCard } from './SetUpCard.tsx'
 import { SinceLastVisit } from './SinceLastVisit.tsx'
 import { strings } from './strings.ts'
 import { Tiles } from './Tiles.tsx'
+import { TrendsChart } from './TrendsChart.tsx'
 import { useVisit } from './useVisit.ts'
 import type { Numbers } from './visit.ts'
 import { WorstHosts, worstCount } from './WorstHosts.tsx'
@@ -64,7 +64,7 @@ export const OverviewPage = ({ empty }: { empty: ReactNode }) => {
       </PageHead>
       <SetUpCard />
       <Tiles data={data} numbers={numbers} before={before} />
-      <AttachmentsChart />
+      <TrendsChart />
       <Columns template="repeat(auto-fit, minmax(min(400px, 100%), 1fr))" gap={16} align="start">
         <OpenAlerts />
         <WorstHosts worst={worst.data} />
