@@ -17,7 +17,7 @@ const files = readdirSync(folder)
   .filter((name) => /^\d{4}-[a-z0-9-]+\.md$/.test(name))
   .sort()
 /** Numbers that were given to drafts which became no decision. */
-const UNUSED = [39, 43, 54, 56, 57, 58, 60, 71, 72, 73, 74, 75, 77, 118, 119, 120, 121, 122, 123, 124, 125, 127]
+const UNUSED = [39, 43, 54, 56, 57, 58, 60, 71, 72, 73, 74, 75, 77, 118, 119, 120, 121, 122, 123, 124, 125]
 
 const wrong = []
 const rows = []

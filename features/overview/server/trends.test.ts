@@ -1,7 +1,7 @@
 import type { getTrends, ResponseOf } from '@portcullis/contract'
 import { rubberDucky } from '@portcullis/domain/testing'
 import { createFakeClock, startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
-import { enrolAgent } from '@portcullis/server/test/builders.ts'
+import { enrolAgent, enrolmentToken } from '@portcullis/server/test/builders.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const dayMs = 86_400_000
@@ -34,7 +34,7 @@ describe('trends of the fleet', () => {
   it('does not replace numbers by those of an earlier moment', async () => {
     await t.overview.note()
     clock.advance(-60_000)
-    await enrolAgent(t, { facts: { hostname: 'kiosk-2' } })
+    await enrolAgent(t, { token: await enrolmentToken(t), facts: { hostname: 'kiosk-2' } })
     await t.overview.note()
     clock.advance(dayMs)
     const { data } = await trends(2)
