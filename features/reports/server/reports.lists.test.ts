@@ -53,6 +53,10 @@ beforeAll(async () => {
   await t.server.db.execute(sql`update designs set attack_tool = 2, vulnerable = true, severity = 50, evidence = '["said so"]',
     vulnerabilities = '[{"id":"CVE-1","weakness":"w","cvss":null,"confidence":"model","firmwareCondition":"","source":"s"}]'
     where design_id = ${design_id}`)
+  await t.server.db.execute(sql`
+    insert into host_findings (agent_id, device_id, fingerprint_id, severity, opened_at, last_attached)
+    select p.agent_id, p.device_id, p.design_id, 50, p.first_seen, p.last_seen from peripherals p
+    where p.agent_id = ${agent.agentId}::uuid`)
   await t.server.db.execute(sql`update peripherals set unapproved = true where agent_id = ${agent.agentId}::uuid`)
   await t.server.db.execute(sql`insert into agent_errors (agent_id, received_at, host_time, code, message)
     values (${agent.agentId}::uuid, ${new Date(t.clock.now() - 60_000)}, now(), 'x', 'it hurts, "here"')`)
