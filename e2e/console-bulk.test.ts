@@ -170,6 +170,73 @@ describe('decisions about many devices', unless(whyNoChromium), () => {
     await context.close()
   })
 
+  it('shows in a table what arming stops, names the hosts left out, and approves the devices first', async () => {
+    const at = { address: server.url, clock: { now: () => Date.now() } } as unknown as TestApp
+    const token = await server.enrolmentToken()
+    await enrolAgent(at, { token, devices: [], facts: { hostname: 'watch-only', enforcement: 'observe' } })
+    const { page, context, wrong } = await open('/agents')
+    await page.getByRole('grid').getByText('watch-only').waitFor()
+    await page.getByRole('checkbox', { name: 'Select all rows' }).check()
+    await page.getByRole('button', { name: 'Arm…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Arm hosts' })
+    const devices = dialog.getByRole('table', { name: 'Devices that arming blocks' })
+    await devices.getByRole('row').nth(7).waitFor()
+    expect(await devices.getByRole('row').nth(1).innerText()).toContain('Attack tool')
+    await dialog.getByText('Show the host left out').click()
+    await dialog.getByRole('table', { name: 'Hosts left out' }).getByText('watch-only').waitFor()
+    await dialog.getByRole('button', { name: 'Approve these 6 devices first…' }).click()
+    await dialog.getByRole('textbox', { name: 'Reason' }).fill('baseline before arming')
+    await dialog.getByRole('button', { name: 'Approve 6 devices' }).click()
+    // The dialog continues with what is left: the attack tool.
+    await devices.getByRole('row').nth(1).waitFor()
+    await expect.poll(() => devices.getByRole('row').count()).toBe(2)
+    await dialog.getByRole('button', { name: 'Arm 3 hosts' }).waitFor()
+    await page.keyboard.press('Escape')
+    await server.post('policy/restore', { version: 0 })
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+
+  it('keeps what was typed into a rule, shows what another person changed meanwhile, and merges both', async () => {
+    const { rule } = await server.post<{ rule: { id: string } }>('policy/rules', {
+      effect: 'allow',
+      vid: '0781',
+      reason: 'first',
+    })
+    const { page, context, wrong } = await open(`/policy?open=${rule.id}`)
+    const form = page.getByRole('form', { name: 'Edit rule' })
+    const reason = form.getByRole('textbox', { name: 'Reason' })
+    await reason.fill('typed by me')
+    // The tab is closed and opened again.
+    await page.reload()
+    await form.getByText(/^Shows what you typed .* and did not save/).waitFor()
+    expect(await reason.inputValue()).toBe('typed by me')
+    await server.put(`policy/rules/${rule.id}`, {
+      effect: 'allow',
+      vid: '0781',
+      tag: null,
+      pid: '5581',
+      reason: 'theirs',
+    })
+    await form.getByRole('button', { name: 'Save' }).click()
+    const conflict = form.getByRole('alert', { name: 'Changes by another person' })
+    await conflict.getByRole('row').filter({ hasText: 'Product ID' }).getByText('Not changed').waitFor()
+    expect(await conflict.getByRole('row').filter({ hasText: 'Reason' }).innerText()).toMatch(
+      /first\s+theirs\s+typed by me/,
+    )
+    await conflict.getByRole('button', { name: 'Merge: keep my changes' }).click()
+    await conflict.waitFor({ state: 'detached' })
+    await form.getByRole('button', { name: 'Save' }).click()
+    await form.waitFor({ state: 'detached' })
+    expect(await rules()).toMatchObject([{ vid: '0781', pid: '5581', reason: 'typed by me' }])
+    await page.goto(`/policy?open=${rule.id}`)
+    await reason.waitFor()
+    expect(await form.getByText(/^Shows what you typed/).count()).toBe(0)
+    await server.post('policy/restore', { version: 0 })
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+
   it('denies the selected devices of the device list', async () => {
     const { page, context, wrong } = await open('/peripherals?vendor=kingston')
     const rows = page.getByRole('grid').getByRole('row').filter({ hasText: '0951:1666' })

@@ -139,7 +139,7 @@ describe('policy in the console', unless(whyNoChromium), () => {
     await gate.getByText(/1 attached attack tool stops working/).waitFor()
     await gate.getByRole('checkbox', { name: 'Also apply to attached devices' }).check()
     await gate.getByText(/stop working immediately/).waitFor()
-    await gate.getByRole('button', { name: 'Arm', exact: true }).click()
+    await gate.getByRole('button', { name: /^Arm \d+ hosts?$/ }).click()
     await page.getByText(/^Arming 1 host/).waitFor()
     await page.getByRole('button', { name: 'Free…' }).waitFor()
     await until('the host is armed', async () => (await server.agent(uuid)).operationalStatus === 'Armed', 20_000)

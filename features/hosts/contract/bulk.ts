@@ -1,7 +1,8 @@
 import { closed, listQuery, nullable, operation, WorksAgain } from '@portcullis/platform/contract/operation.ts'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { agentFilters } from '#features/agents/contract/agent-list.ts'
 import { RevertMinutes } from '#features/commands/contract/arming.ts'
+import { PolicyTestRow } from '#features/policy/contract/policy-test.ts'
 import { Prediction } from '#features/policy/contract/prediction.ts'
 
 /** The actions of bulk operations. */
@@ -45,6 +46,32 @@ const impossibleHosts = closed({
   code: Type.Optional(Type.String({ description: 'Code of the error table, for reasons that have one.' })),
 })
 
+const { decision: _always, ...tested } = PolicyTestRow.properties
+
+/** A device that arming blocks. */
+const BlockedDevice = closed({
+  ...tested,
+  caption: Type.String({ description: 'Name of the device.' }),
+  serialNumber: Type.String(),
+  present: Type.Boolean({ description: 'True if the device is attached.' }),
+  stopsWorking: Type.Boolean({
+    description: 'True if the device stops working at once. Otherwise it is blocked when it is attached again.',
+  }),
+})
+export type BlockedDevice = Static<typeof BlockedDevice>
+
+/** A host that an action leaves out. */
+const LeftOutHost = closed({
+  uuid: Type.String(),
+  hostIdentifier: Type.String(),
+  reason: impossibleHosts.properties.reason,
+  code: impossibleHosts.properties.code,
+})
+export type LeftOutHost = Static<typeof LeftOutHost>
+
+/** Maximum number of hosts and devices that a preview names. */
+export const namedInPreview = 200
+
 export const previewBulk = operation({
   id: 'previewBulk',
   method: 'POST',
@@ -53,7 +80,15 @@ export const previewBulk = operation({
   summary: 'Previews an action on many hosts',
   permission: 'fleet:read',
   heavy: 'preview',
-  body: closed(selection),
+  body: closed({
+    ...selection,
+    withNames: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: 'When arming, true: also returns `leftOut` and `devices`. Ignored for other actions.',
+      }),
+    ),
+  }),
   response: closed({
     action: Type.Enum(bulkActions),
     agents: Type.Integer({ description: 'Number of hosts that the action applies to.' }),
@@ -94,6 +129,16 @@ export const previewBulk = operation({
       description: 'Blocked devices that work again. Always 0 when arming.',
     }),
     secondPerson: Type.Boolean({ description: 'True if a second approver is required.' }),
+    leftOut: Type.Optional(
+      Type.Array(LeftOutHost, {
+        description: `The first ${namedInPreview} hosts of \`impossible\` that exist, by host name.`,
+      }),
+    ),
+    devices: Type.Optional(
+      Type.Array(BlockedDevice, {
+        description: `The first ${namedInPreview} devices that arming blocks: attack tools, then the most frequently attached devices.`,
+      }),
+    ),
     prediction: nullable(Prediction, { description: '`null`: the action changes neither modes nor decisions.' }),
   }),
 })

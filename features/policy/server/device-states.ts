@@ -114,6 +114,9 @@ export const takesEffectOf = (totals: Totals, group: 'changed' | 'matched'): Tak
 export const statesOf = (effects: Effects, isTrue: (outcome: Outcome) => boolean): number[] =>
   Array.from({ length: stateCount }, (_, state) => state).filter((state) => isTrue(outcomeOf(state, effects)))
 
+/** Returns whether a device in this state stops working. */
+export const isStopping = (state: number, effects: Effects): boolean => outcomeOf(state, effects).stopsWorking
+
 /** Returns the position of each state in a list, starting at 1; 0: not listed. */
 export const ranksOf = (effects: Effects, only: 'allow' | 'block' | 'changed' | null): number[] =>
   Array.from({ length: stateCount }, (_, state) => {

@@ -40,8 +40,9 @@ export {
 export { type AttachedDevice, attachedLine } from './attached-devices.ts'
 export { findForged } from './forged.ts'
 export { rulesFileList } from './policy.read.ts'
+export { testedRow } from './policy-test.service.ts'
 export type { PredictedHost } from './predict.read.ts'
-export type { Change, Predict } from './predict.ts'
+export type { Change, Predict, Predicted } from './predict.ts'
 export {
   type Difference,
   differencesSql,

@@ -16,7 +16,7 @@ export interface TestSelection {
   page: PredictedPage
 }
 
-const rowView = (row: PredictedRow): PolicyTestRow => ({
+export const testedRow = (row: PredictedRow): PolicyTestRow => ({
   uuid: row.agentId,
   hostIdentifier: row.host,
   deviceID: row.deviceId,
@@ -53,7 +53,7 @@ export const createPolicyTest = ({ longRead, predict, scopes }: PolicyContext, d
         ...{ computedAt, days, agents, peripherals, attachments, blocked },
         recordsTotal: peripherals,
         recordsFiltered: page.only === null ? peripherals : filtered[page.only],
-        data: rows.map(rowView),
+        data: rows.map(testedRow),
         prediction: stated,
       }
     })

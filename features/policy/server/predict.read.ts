@@ -64,8 +64,11 @@ export interface PredictedRow {
   product: string
   caption: string
   icon: number
+  serial: string
   isTool: boolean
   present: boolean
+  /** Number that `device-states.ts` explains. */
+  state: number
   armed: boolean
   canBlock: boolean
   before: number
@@ -253,7 +256,7 @@ const timed = (examined: Examined): SqlFragment => sql`
 
 const rowColumns = raw(`s.agent_id as "agentId", a.host, s.device_id as "deviceId", m.vid, m.pid, m.vendor,
   coalesce(nullif(m.product, ''), d.product) as product,
-  coalesce(nullif(d.product, ''), nullif(m.product, ''), m.vendor) as caption, d.icon, s.state & ${stateBits.isTool} <> 0 as "isTool",
+  coalesce(nullif(d.product, ''), nullif(m.product, ''), m.vendor) as caption, d.icon, p.serial, s.state, s.state & ${stateBits.isTool} <> 0 as "isTool",
   s.state & ${stateBits.isPresent} <> 0 as present, s.state & ${stateBits.isArmed} <> 0 as armed,
   s.state & ${stateBits.canBlock} <> 0 as "canBlock",
   s.state >> ${beforeShift} & 7 as before, s.state >> ${afterShift} & 7 as source,

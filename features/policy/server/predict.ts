@@ -7,7 +7,7 @@ import type { HostTagChange } from '#features/tags/server/index.ts'
 import type { Affected } from './affected.store.ts'
 import { decideAfter, groupHosts } from './after-change.ts'
 import type { PolicyBaseContext } from './context.ts'
-import { type Effects, type Totals, takesEffectOf } from './device-states.ts'
+import { type Effects, isStopping, type Totals, takesEffectOf } from './device-states.ts'
 import type { PolicyStore, RuleRow } from './policy.store.ts'
 import {
   createPredictRead,
@@ -53,7 +53,7 @@ export interface Predicted {
   /** The effect of arming on each host, without hosts that block nothing. Empty unless the scope requests it. */
   hosts: readonly PredictedHost[]
   /** Returns devices with their decisions. */
-  page(page: PredictedPage): Promise<PredictedRow[]>
+  page(page: PredictedPage): Promise<(PredictedRow & { stopsWorking: boolean })[]>
   /** Returns the first devices whose decision changes. */
   changed(limit: number): Promise<PredictedRow[]>
 }
@@ -183,7 +183,8 @@ export const createPredict = (
       stated: statedOf(totals, examined.since, new Date(to), isEveryDevice),
       totals,
       hosts,
-      page: (page) => read.page(q, asked, page),
+      page: async (page) =>
+        (await read.page(q, asked, page)).map((row) => ({ ...row, stopsWorking: isStopping(row.state, effects) })),
       changed: async (limit) => (totals.changed.peripherals === 0 ? [] : read.changed(q, asked, limit)),
     }
   }

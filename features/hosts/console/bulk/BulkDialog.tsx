@@ -8,10 +8,13 @@ import { LinkButton } from '@portcullis/platform/console/ui/LinkButton.tsx'
 import { Panel, Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { SeverityShape } from '@portcullis/platform/console/ui/SeverityTag.tsx'
-import { ArmGate } from '#features/commands/console/shared/arming/ArmPreview.tsx'
+import { useState } from 'react'
 import { GradeList } from '#features/commands/console/shared/arming/GradeList.tsx'
 import { RevertSelect } from '#features/commands/console/shared/arming/RevertSelect.tsx'
+import { BulkDecideForm } from '#features/policy/console/shared/BulkDecideDialog.tsx'
+import type { BulkDevice } from '#features/policy/console/shared/bulk-decide.ts'
 import { strings } from '../strings.ts'
+import { ArmEffect } from './ArmEffect.tsx'
 import { bulkLabels, previewLines, selected } from './bulk.ts'
 import { type BulkActionProps, type BulkQuestion, type BulkState, useBulkAction } from './useBulkAction.ts'
 
@@ -119,13 +122,15 @@ const Fields = ({ state, action }: PartProps & Pick<BulkQuestion, 'action'>) => 
   )
 }
 
-const Foot = ({ state, close }: PartProps & Pick<BulkActionProps, 'close'>) => {
-  const { preview, opensDevices, mustType, labels, busy } = state
+const Foot = ({ state, isArm, close }: PartProps & Pick<BulkActionProps, 'close'> & { isArm: boolean }) => {
+  const { preview, count, opensDevices, mustType, labels, busy } = state
   const { data } = preview
   return (
     <DialogActions
       close={close}
-      action={data?.secondPerson === true ? strings.requestApproval : labels.action}
+      action={
+        data?.secondPerson === true ? strings.requestApproval : isArm ? strings.armCount({ count }) : labels.action
+      }
       busy={busy}
       isReady={state.isReady}
       isDangerous={labels.isDangerous === true}
@@ -136,21 +141,35 @@ const Foot = ({ state, close }: PartProps & Pick<BulkActionProps, 'close'>) => {
 }
 
 const Body = (props: BulkActionProps) => {
-  const { action, hosts, close } = props
+  const { action, close } = props
   const state = useBulkAction(props)
   const { failure } = state
+  const [first, setFirst] = useState<readonly BulkDevice[] | null>(null)
+  // The approval replaces the form, whose input stays.
+  if (first !== null)
+    return (
+      <Stack gap={10}>
+        <h3>{strings.approveFirstTitle}</h3>
+        <BulkDecideForm
+          effect="allow"
+          devices={first}
+          done={() => void state.preview.refetch()}
+          close={() => setFirst(null)}
+        />
+      </Stack>
+    )
   if (failure instanceof CallFailure && isStoredRequest(failure))
     return <WaitingForApprover message={failure.message} close={close} />
   return (
     <Stack as="form" onSubmit={submits(state.run)}>
       <Effect state={state} action={action} />
       {action === 'arm' ? <GradeList grades={state.preview.data?.grades} /> : null}
-      {action === 'arm' && state.canAny ? (
-        <ArmGate hosts={hosts} prediction={state.preview.data?.prediction ?? null} />
+      {action === 'arm' && state.preview.data !== undefined ? (
+        <ArmEffect preview={state.preview.data} approve={setFirst} />
       ) : null}
       <Fields state={state} action={action} />
       <ErrorState failure={failure} inline />
-      <Foot state={state} close={close} />
+      <Foot state={state} isArm={action === 'arm'} close={close} />
     </Stack>
   )
 }
@@ -164,6 +183,7 @@ export const BulkDialog = ({ question, ...rest }: BulkDialogProps) => (
   <Modal
     opened={question !== null}
     onClose={rest.close}
+    size={question?.action === 'arm' ? 'xl' : 'lg'}
     title={question === null ? '' : bulkLabels[question.action].title}
   >
     {question === null ? null : <Body {...question} {...rest} />}

@@ -53,7 +53,7 @@ export const useBulkAction = ({ action, hosts, close, onStart, onDone }: BulkAct
   }
   const order = { ...body, ...(reason.trim() === '' ? {} : { reason: reason.trim() }) }
   const preview = useRead(['bulk-preview', body], previewBulk, {
-    body,
+    body: action === 'arm' ? { ...body, withNames: true } : body,
     placeholderData: keepPreviousData,
     // Each opening of the dialog loads a new preview.
     gcTime: 0,

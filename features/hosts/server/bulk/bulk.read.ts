@@ -34,6 +34,15 @@ export const createBulkRead = (db: Queryable) => ({
         coalesce(a.facts ->> 'architecture', '') as architecture
       from agent_rows r join agents a on a.agent_id = r.agent_id join agent_heartbeats h on h.agent_id = r.agent_id where ${where} order by r.agent_id`),
 
+  /** Returns the first hosts that cannot be armed, or are in the list, by name. */
+  notArmable: (where: SqlFragment, listed: readonly string[], limit: number): Promise<Target[]> =>
+    db.query<Target>(sql`
+      select r.agent_id, a.host, a.address, r.armed, r.agentless, r.connected, h.has_commands as in_action, a.enforcement, a.version, r.release_key,
+        coalesce(a.facts ->> 'architecture', '') as architecture
+      from agent_rows r join agents a on a.agent_id = r.agent_id join agent_heartbeats h on h.agent_id = r.agent_id
+      where (${where}) and (r.agentless or a.enforcement = 'observe' or r.agent_id = any(${listed}::uuid[]))
+      order by lower(a.host), r.agent_id limit ${limit}::int`),
+
   /** Counts the armed hosts, with those of an order. */
   armedWith: async (tx: Queryable, where: SqlFragment): Promise<number> =>
     (await tx.query<{ n: number }>(sql`select count(*)::int as n from agent_rows r where r.armed or (${where})`))[0]

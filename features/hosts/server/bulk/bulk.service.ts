@@ -14,6 +14,7 @@ import type { AttachedDevice, Change } from '#features/policy/server/index.ts'
 import type { HostsContext } from '../context.ts'
 import { createBulkRead, type TargetGroup } from './bulk.read.ts'
 import { type BulkRelease, refuseUpdate } from './gated.ts'
+import { devicesBlocked, hostsLeftOut } from './named.ts'
 import {
   actionTitles,
   architecturesOf,
@@ -25,7 +26,7 @@ import {
 } from './possible.ts'
 import { recordJob, recordOrder } from './record.ts'
 
-type Selection = BodyOf<typeof previewBulk>
+type Selection = Omit<BodyOf<typeof previewBulk>, 'withNames'>
 type Preview = ResponseOf<typeof previewBulk>
 type Result = ResponseOf<typeof runBulk>
 
@@ -165,8 +166,12 @@ export const createBulk = (context: HostsContext) => {
   const revertOf = async (tx: Queryable, { revertMinutes }: Selection, where: SqlFragment): Promise<number> =>
     revertMinutesOf(revertMinutes, await read.armedWith(tx, where))
 
-  async function preview(actor: Actor, selection: Selection): Promise<Preview> {
+  async function preview(
+    actor: Actor,
+    { withNames = false, ...selection }: BodyOf<typeof previewBulk>,
+  ): Promise<Preview> {
     const { action } = selection
+    const isNamed = withNames && action === 'arm'
     const hashtags = tagsOf(selection)
     const all = whereOf(selection)
     const refused = await refusedOf(action, all)
@@ -187,8 +192,14 @@ export const createBulk = (context: HostsContext) => {
     const named = isTags ? (await read.targets(db, where)).map((target) => target.agent_id) : []
     const opened = isTags ? await policy.tagGate.measure(db, tagChanges(action, hashtags, named)) : count
     const change = changeOf(selection, named)
-    const predicted =
-      change === null ? null : await policy.longRead((tx) => policy.predict(tx, change, { hosts: where }))
+    const { predicted, devices } =
+      change === null
+        ? { predicted: null, devices: undefined }
+        : await policy.longRead(async (tx) => {
+            const predicted = await policy.predict(tx, change, { hosts: where })
+            const devices = isNamed ? await devicesBlocked(predicted) : undefined
+            return { predicted, devices }
+          })
     const arming = action === 'arm' ? predicted?.totals : undefined
     return {
       action,
@@ -203,6 +214,7 @@ export const createBulk = (context: HostsContext) => {
       worksAgain: predicted?.stated.worksAgain ?? { agents: 0, peripherals: 0, attackTools: 0 },
       secondPerson: await needsApprover(actor, action, opened),
       prediction: predicted?.stated ?? null,
+      ...(devices === undefined ? {} : { devices, leftOut: await hostsLeftOut(db, all, refused) }),
     }
   }
 

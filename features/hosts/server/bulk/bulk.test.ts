@@ -1,5 +1,5 @@
 import type { AgentCommand, Command, Job } from '@portcullis/contract'
-import { rubberDucky } from '@portcullis/domain/testing'
+import { plainKeyboard, rubberDucky } from '@portcullis/domain/testing'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent, pageOf, type TestAgent } from '@portcullis/server/test/builders.ts'
@@ -25,6 +25,31 @@ const confirm = async (agent: TestAgent, outcome: 'confirmed' | 'failed' = 'conf
 }
 
 describe('an action on many hosts', () => {
+  it('names the hosts that cannot be armed, and the devices that arming blocks', async () => {
+    const [one, observed] = await Promise.all([
+      enrolAgent(t, {
+        facts: { hostname: 'named-1', enforcement: 'before-driver' },
+        devices: [rubberDucky({ portPath: '1-1' }), plainKeyboard({ portPath: '1-2' })],
+      }),
+      enrolAgent(t, { facts: { hostname: 'named-2', enforcement: 'observe' } }),
+    ])
+    const filter = { hostIdentifier: 'named' }
+    const plain = (await post('bulk/preview', { filter, action: 'arm' })).json()
+    expect([plain.leftOut, plain.devices]).toEqual([undefined, undefined])
+    const named = async (body: object) => (await post('bulk/preview', { filter, withNames: true, ...body })).json()
+    const { leftOut, devices, impossible, prediction } = await named({ action: 'arm' })
+    expect(leftOut).toEqual([{ uuid: observed.agentId, hostIdentifier: 'named-2', reason: impossible[0].reason }])
+    expect(prediction.blocked.peripherals).toBe(2)
+    expect(devices).toMatchObject([
+      { uuid: one.agentId, hostIdentifier: 'named-1', isKnownAttackTool: true, present: true, stopsWorking: true },
+      { uuid: one.agentId, isKnownAttackTool: false, present: true, stopsWorking: false, reason: 'No rule allows it' },
+    ])
+    const { devices: present } = await named({ action: 'arm', applyToPresent: true })
+    expect(present.map(({ stopsWorking }: { stopsWorking: boolean }) => stopsWorking)).toEqual([true, true])
+    expect((await named({ action: 'free' })).devices).toBeUndefined()
+    await t.db.execute(sql`delete from agents where agent_id = any(${[one.agentId, observed.agentId]}::uuid[])`)
+  })
+
   it('previews its effect, and then has exactly this effect', async () => {
     const prefix = 'preview'
     const [one, observed, polled, away] = await Promise.all([

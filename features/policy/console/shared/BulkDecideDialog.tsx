@@ -27,7 +27,14 @@ export interface BulkQuestion {
   done?: () => void
 }
 
-const Form = ({ effect, devices, unlisted = 0, done, close }: BulkQuestion & { close: () => void }) => {
+/** The form of a decision about many devices. */
+export const BulkDecideForm = ({
+  effect,
+  devices,
+  unlisted = 0,
+  done,
+  close,
+}: BulkQuestion & { close: () => void }) => {
   const services = useServices()
   const { api } = services
   const [reason, setReason] = useState('')
@@ -108,6 +115,6 @@ export const BulkDecideDialog = ({ question, close }: { question: BulkQuestion |
     onClose={close}
     title={question?.effect === 'deny' ? strings.denyDevices : strings.approveDevices}
   >
-    {question === null ? null : <Form {...question} close={close} />}
+    {question === null ? null : <BulkDecideForm {...question} close={close} />}
   </Modal>
 )

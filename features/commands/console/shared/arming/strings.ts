@@ -1,10 +1,6 @@
 import { withPageWords } from '@portcullis/platform/console/ui/words.ts'
 
 export const strings = withPageWords({
-  title: 'Devices that arming blocks',
-  loading: 'Checking past attachments…',
-  deviceOnHost: '{device} on {host}',
-  times: '{count, plural, =0 {Attached before} one {# time} other {# times}}',
   gradeBeforeDriver: 'Enforces before drivers load',
   gradeBeforeDriverHint:
     'When armed, this host blocks a new device before any driver loads, so not one keystroke gets through.',
