@@ -4,7 +4,9 @@ import { useSession } from '@portcullis/platform/console/lib/services.tsx'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
+import { EditConflict } from '@portcullis/platform/console/ui/form/EditConflict.tsx'
 import { ReasonField } from '@portcullis/platform/console/ui/form/ReasonField.tsx'
+import { RestoredInput } from '@portcullis/platform/console/ui/form/RestoredInput.tsx'
 import { submits } from '@portcullis/platform/console/ui/form/submits.ts'
 import { Note, Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
@@ -73,7 +75,11 @@ const SaveActions = ({ editing, rule, isGrant, close }: ActionsProps) => (
   <DialogActions
     key="save"
     size="xs"
-    close={close}
+    close={() => {
+      // Who cancels does not want to see the input again.
+      editing.dropInput()
+      close()
+    }}
     action={
       editing.needsApprover
         ? strings.requestApproval
@@ -134,7 +140,12 @@ const Foot = (props: ActionsProps) => {
           onChange={editing.setReason}
         />
       ) : null}
-      <ErrorState failure={failure} {...(props.rule === null || deleting ? {} : { resend: editing.save })} inline />
+      {editing.conflict === null ? null : <EditConflict {...editing.conflict} />}
+      <ErrorState
+        failure={editing.conflict === null ? failure : null}
+        {...(props.rule === null || deleting ? {} : { resend: editing.save })}
+        inline
+      />
       <Actions {...props} />
     </Stack>
   )
@@ -179,6 +190,9 @@ export const RuleEditor = (props: RuleEditorProps) => {
       <div className={classes.columns}>
         <div className={classes.body}>
           {rule === null ? null : <Origin rule={rule} />}
+          {editing.restoredAt === null ? null : (
+            <RestoredInput at={editing.restoredAt} discard={editing.discardInput} />
+          )}
           {deleting ? null : (
             // Accounts without write permission see the fields disabled.
             <Text as="fieldset" style={{ border: 0 }} disabled={!canWrite || isStored}>

@@ -1,5 +1,7 @@
 import type { PolicyRuleResource } from '@portcullis/contract'
+import type { ConflictField } from '@portcullis/platform/console/ui/form/EditConflict.tsx'
 import { levelNames } from './rule-states.ts'
+import { inputOf, type RuleDraft } from './shared/rule-draft.ts'
 import { strings } from './strings.ts'
 
 /** A changed property of a rule, with its old and new value as text. */
@@ -32,6 +34,20 @@ export const differences = (before: PolicyRuleResource, after: PolicyRuleResourc
     const [old, now] = [of(before), of(after)]
     return old === now ? [] : [{ name, before: old, after: now }]
   })
+
+/** Returns the properties that another person changed while a draft was edited. */
+export const conflictFields = (
+  base: PolicyRuleResource,
+  theirs: PolicyRuleResource,
+  draft: RuleDraft,
+): ConflictField[] => {
+  const { kinds = null, ...input } = inputOf(draft)
+  const hostIdentifier = draft.host === (base.host ?? '') ? base.hostIdentifier : null
+  const mine = { ...base, overrideAttackTool: false, ...input, kinds, hostIdentifier } as PolicyRuleResource
+  return members.flatMap(([name, of]) =>
+    of(base) === of(theirs) ? [] : [{ name, before: of(base), theirs: of(theirs), mine: of(mine) }],
+  )
+}
 
 /** Says what a restore does to the rules. */
 export const restoreText = ({

@@ -186,6 +186,13 @@ export const ruleFilters = {
   tag: tagsFilter('tag'),
 }
 
+/** The version of a rule that the caller read. */
+const ifChangedAt = Type.Optional(
+  utcTime(
+    '`changedAt` of the rule as the caller read it. If the rule has changed since, the server returns 409 with the name of the person, and changes nothing. Absent: the change is made in any case.',
+  ),
+)
+
 const rulesQuery = closed({ ...ruleFilters, ...listQuery })
 const ruleParams = closed({ id: Type.String({ minLength: 1, maxLength: 64, description: 'ID of the rule.' }) })
 const common = {
@@ -229,7 +236,7 @@ export const updatePolicyRule = operation({
   summary: 'Replaces a rule or a grant',
   description: 'A rule cannot become a grant, and a grant cannot become a rule.',
   params: ruleParams,
-  body: PolicyRuleBody,
+  body: closed({ ...PolicyRuleBody.properties, ifChangedAt }),
   response: PolicyChange,
 })
 
@@ -241,7 +248,7 @@ export const deletePolicyRule = operation({
   summary: 'Deletes a rule, or ends a grant now',
   description: 'The remaining rules decide on its devices.',
   params: ruleParams,
-  query: closed({ reason: reasonGiven }),
+  query: closed({ reason: reasonGiven, ifChangedAt }),
   response: PolicyChange,
 })
 

@@ -102,13 +102,11 @@ export const registerPolicyRoutes = (
   app.register(listPolicyRules, ({ query }) => rules.page(query, ofLevels(query.level)))
   app.register(createPolicyRule, ({ actor, body }) => written.write(actor, body, null))
   app.register(updatePolicyRule, ({ actor, params, body }) => written.write(actor, body, params.id))
-  app.register(deletePolicyRule, ({ actor, params, query }) => written.remove(actor, params.id, query.reason?.trim()))
+  app.register(deletePolicyRule, ({ actor, params, query }) => written.remove(actor, params.id, query))
   app.register(listPolicyGrants, ({ query }) => rules.page({ SortBy: 'expiresAt_asc', ...query }, isGrant))
   app.register(createPolicyGrant, ({ actor, body }) => written.write(actor, asGrant(body), null))
   app.register(updatePolicyGrant, ({ actor, params, body }) => written.write(actor, asGrant(body), params.id))
-  app.register(deletePolicyGrant, ({ actor, params, query }) =>
-    written.remove(actor, params.id, query.reason?.trim(), true),
-  )
+  app.register(deletePolicyGrant, ({ actor, params, query }) => written.remove(actor, params.id, query, true))
   app.register(previewPolicy, ({ actor, body }) => drafts.preview(actor, body))
   app.register(previewTags, ({ actor, body }) =>
     tagGate.preview(

@@ -1,6 +1,7 @@
 import { type AnyOperation, listPolicyGrants, type PolicyChange } from '@portcullis/contract'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { pageOf } from '@portcullis/server/test/builders.ts'
+import { person } from '@portcullis/server/test/people.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
 const rules = '/prime/webui/policy/rules'
@@ -57,4 +58,26 @@ it('marks the paths of grants as deprecated', async () => {
   const calls = [...Object.values(paths[path]), ...Object.values(paths[`${path}/{id}`])]
   expect(calls).toEqual(Array.from({ length: 4 }, () => expect.objectContaining({ deprecated: true })))
   expect(paths[rules].post).not.toHaveProperty('deprecated')
+})
+
+it('refuses to change or delete a rule that another person changed meanwhile, and says who', async () => {
+  const { api: ben } = await person(t, { userName: 'ben', profile: 20 })
+  const created = (await api.post(rules, { effect: 'allow', vid: '0781', reason: 'first' })).json<PolicyChange>().rule
+  const path = `${rules}/${created?.id}`
+  const body = { effect: 'allow', vid: '0781' }
+  t.clock.advance(1_000)
+  const saved = await ben.put(path, { ...body, reason: 'of ben', ifChangedAt: created?.changedAt })
+  expect(saved.statusCode).toBe(200)
+  const refused = await api.put(path, { ...body, reason: 'of admin', ifChangedAt: created?.changedAt })
+  expect([refused.statusCode, refused.json()]).toEqual([
+    409,
+    expect.objectContaining({ code: 'conflict', detail: expect.stringMatching(/^ben changed this rule at /) }),
+  ])
+  const query = `?ifChangedAt=${encodeURIComponent(created?.changedAt ?? '')}`
+  expect((await api.delete(`${path}${query}`)).statusCode).toBe(409)
+  const [left] = (await pageOf<{ reason: string; changedAt: string }>(t, 'policy/rules')).data
+  expect(left?.reason).toBe('of ben')
+  expect((await api.put(path, { ...body, reason: 'merged', ifChangedAt: left?.changedAt })).statusCode).toBe(200)
+  expect((await api.put(path, { ...body, reason: 'by a script' })).statusCode).toBe(200)
+  expect((await api.delete(path)).statusCode).toBe(200)
 })

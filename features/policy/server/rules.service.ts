@@ -5,7 +5,7 @@ import type {
   PolicyRuleResource,
   PolicyWarning,
 } from '@portcullis/contract'
-import { invalid, notFound } from '@portcullis/platform/server/app-error.ts'
+import { AppError, invalid, notFound } from '@portcullis/platform/server/app-error.ts'
 import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { isId, newId } from '@portcullis/platform/server/ids.ts'
@@ -76,20 +76,36 @@ export const createRules = (
   const sentenceOf = (shown: ReadonlyMap<string, PolicyRuleResource>, id: string): string =>
     shown.get(id)?.sentence ?? id
 
-  /** Returns the stored rule with this id. `isGrant`: it must be a grant, or must not be one. */
-  async function existing(tx: Tx, id: string, isGrant: boolean | undefined): Promise<RuleRow> {
+  /**
+   * Returns the stored rule with this id. `isGrant`: it must be a grant, or must not be one. `ifChangedAt`: it must not have
+   * changed since.
+   */
+  async function existing(
+    tx: Tx,
+    id: string,
+    isGrant: boolean | undefined,
+    ifChangedAt: string | undefined,
+  ): Promise<RuleRow> {
     const [row] = isId(id) ? await store.byIds(tx, [id]) : []
     if (row === undefined || row.is_grant !== (isGrant ?? row.is_grant))
       throw notFound(`No ${kindOf(isGrant === true)} has this id.`)
+    if (ifChangedAt !== undefined && new Date(ifChangedAt).getTime() !== row.changed_at.getTime())
+      throw new AppError('conflict', {
+        detail: `${row.changed_by} changed this ${kindOf(row.is_grant)} at ${row.changed_at.toISOString()}. Nothing was saved. Compare the changes and save again.`,
+      })
     return row
   }
 
   /** Adds a rule, or replaces the one with this id. */
-  async function write(actor: Actor, input: PolicyRuleBody, id: string | null): Promise<PolicyChange> {
+  async function write(
+    actor: Actor,
+    { ifChangedAt, ...input }: PolicyRuleBody & { ifChangedAt?: string },
+    id: string | null,
+  ): Promise<PolicyChange> {
     const isGrant = input.isGrant === true
     const kind = kindOf(isGrant)
     const done = await make(actor, async (tx) => {
-      const old = id === null ? null : await existing(tx, id, isGrant)
+      const old = id === null ? null : await existing(tx, id, isGrant, ifChangedAt)
       const { grantMaxHours } = await settings.read(tx)
       const written = writtenRule(input, { actor, now: clock.now(), field: 'body', grantMaxHours })
       const row = await rowOf(tx, written, actor, old, 'body')
@@ -120,12 +136,17 @@ export const createRules = (
     write,
 
     /** Deletes a rule or ends a grant. `isGrant`: it must be a grant. */
-    remove: async (actor: Actor, id: string, reason: string | undefined, isGrant?: true): Promise<PolicyChange> => {
+    remove: async (
+      actor: Actor,
+      id: string,
+      { reason, ifChangedAt }: { reason?: string; ifChangedAt?: string },
+      isGrant?: true,
+    ): Promise<PolicyChange> => {
       const done = await make(actor, async (tx) => {
-        const old = await existing(tx, id, isGrant)
+        const old = await existing(tx, id, isGrant, ifChangedAt)
         const sentence = sentenceOf(await store.shown(tx, [id]), id)
         return {
-          ...{ remove: [old], write: [], reason },
+          ...{ remove: [old], write: [], reason: reason?.trim() },
           summary: `${old.is_grant ? 'Ended' : 'Deleted'}: ${sentence}`.slice(0, 500),
           action: `policy.${kindOf(old.is_grant)}.deleted` as const,
           details: JSON.stringify(writtenForm(old)),

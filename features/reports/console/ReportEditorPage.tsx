@@ -1,15 +1,19 @@
 import { Button, Switch, TextInput } from '@mantine/core'
-import { addReportSchedule, listReportSchedules, updateReportSchedule } from '@portcullis/contract'
+import { addReportSchedule, listReportSchedules, type ReportSchedule, updateReportSchedule } from '@portcullis/contract'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
-import { fieldMessage } from '@portcullis/platform/console/lib/problem.ts'
+import { merged } from '@portcullis/platform/console/lib/merge.ts'
+import { CallFailure, fieldMessage } from '@portcullis/platform/console/lib/problem.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { DetailSkeleton } from '@portcullis/platform/console/ui/DetailSkeleton.tsx'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { EditConflict } from '@portcullis/platform/console/ui/form/EditConflict.tsx'
+import { RestoredInput } from '@portcullis/platform/console/ui/form/RestoredInput.tsx'
 import { submits } from '@portcullis/platform/console/ui/form/submits.ts'
 import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
+import { useKept } from '@portcullis/platform/console/ui/form/useKept.ts'
 import { LinkButton } from '@portcullis/platform/console/ui/LinkButton.tsx'
 import { Notice, Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
@@ -17,26 +21,51 @@ import { SettingsPage } from '@portcullis/platform/console/ui/SettingsPage.tsx'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useEffect, useEffectEvent, useState } from 'react'
 import { CadenceFields } from './CadenceFields.tsx'
 import { type Draft, draftOf, draftOfStored, inputOf } from './draft.ts'
 import { Preview } from './Preview.tsx'
 import { ReportsFrame } from './ReportsFrame.tsx'
 import classes from './reports.module.css'
 import { Fields, WhatFields, WhomFields } from './ScheduleFields.tsx'
+import { scheduleConflict, scheduleGroups } from './schedule-conflict.ts'
 import { strings } from './strings.ts'
 
 /** State and saving of a schedule. */
-const useSchedule = (id: string | null, start: Draft) => {
+const useSchedule = ({ stored, start, reread }: Pick<EditorProps, 'stored' | 'start' | 'reread'>) => {
+  const id = stored?.id ?? null
   const { api, queries } = useServices()
   const navigate = useNavigate()
-  const [draft, setDraft] = useState(start)
+  const kept = useKept<{ draft: Draft; base: ReportSchedule | null }>(`schedule.${id ?? 'new'}`)
+  // A new schedule with values in the address begins with them.
+  const [found] = useState(() => (id === null && start.list !== 'agents' ? undefined : kept.found?.value))
+  // Another person can save the schedule while it is edited.
+  const [base, setBase] = useState(found === undefined ? stored : found.base)
+  const [draft, setDraft] = useState(found?.draft ?? start)
+  const isConflict = base !== null && stored !== null && base.updatedAt !== stored.updatedAt
+  const take = (next: Draft) => {
+    setDraft(next)
+    setBase(stored)
+    kept.forget()
+  }
+  const isTyped = JSON.stringify(draft) !== JSON.stringify(base === null ? start : draftOfStored(base))
+  const keep = useEffectEvent(() => kept.keep(isTyped ? { draft, base } : null))
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each change of the input is kept
+  useEffect(() => keep(), [draft, base])
   const { busy, failure, run } = useChange({ closes: false })
   const save = () =>
     run(async () => {
       const body = inputOf(draft)
-      if (id === null) await api.call(addReportSchedule, { body })
-      else await api.call(updateReportSchedule, { params: { id }, body })
+      if (base === null) await api.call(addReportSchedule, { body })
+      else
+        await api
+          .call(updateReportSchedule, { params: { id: base.id }, body: { ...body, ifUpdatedAt: base.updatedAt } })
+          .catch(async (cause: unknown) => {
+            // The schedule as it is now says what the other person changed.
+            if (cause instanceof CallFailure && cause.code === 'conflict') await reread()
+            throw cause
+          })
+      kept.keep(null)
       await queries.invalidateQueries({ queryKey: ['report-schedules'] })
       tell(id === null ? strings.scheduled : strings.saved)
       void navigate({ to: '/reports' })
@@ -45,9 +74,21 @@ const useSchedule = (id: string | null, start: Draft) => {
     draft,
     set: (change: Partial<Draft>) => setDraft((old) => ({ ...old, ...change })),
     fault: (member: string) => fieldMessage(failure, member),
-    failure,
+    failure: isConflict ? null : failure,
     busy,
     save,
+    restoredAt: found === undefined ? null : (kept.found?.at ?? null),
+    discardInput: () => take(start),
+    dropInput: () => kept.keep(null),
+    conflict: isConflict
+      ? {
+          by: stored.owner,
+          at: stored.updatedAt,
+          fields: scheduleConflict(base, stored, draft),
+          merge: () => take(merged(draftOfStored(base), draftOfStored(stored), draft, scheduleGroups)),
+          discard: () => take(draftOfStored(stored)),
+        }
+      : null,
     curl: () =>
       id === null
         ? curlOf(addReportSchedule, { body: inputOf(draft) })
@@ -57,15 +98,20 @@ const useSchedule = (id: string | null, start: Draft) => {
 
 interface EditorProps {
   /** Null for a new schedule. */
-  id: string | null
+  stored: ReportSchedule | null
   start: Draft
   problem: string
   folderRoot: string
   isMailConfigured: boolean
+  /** Reads the schedule again. */
+  reread: () => Promise<unknown>
 }
 
-const Editor = ({ id, start, problem, folderRoot, isMailConfigured }: EditorProps) => {
-  const { draft, set, fault, failure, busy, save, curl } = useSchedule(id, start)
+const Editor = (props: EditorProps) => {
+  const { stored, problem, folderRoot, isMailConfigured } = props
+  const id = stored?.id ?? null
+  const schedule = useSchedule(props)
+  const { draft, set, fault, failure, busy, save, curl, conflict, restoredAt } = schedule
   return (
     <form className={classes.editor} onSubmit={submits(save)}>
       <Stack>
@@ -74,6 +120,7 @@ const Editor = ({ id, start, problem, folderRoot, isMailConfigured }: EditorProp
             <DeviceText value={problem} />
           </Notice>
         )}
+        {restoredAt === null ? null : <RestoredInput at={restoredAt} discard={schedule.discardInput} />}
         <TextInput
           label={strings.name}
           description={strings.nameHelp}
@@ -99,12 +146,13 @@ const Editor = ({ id, start, problem, folderRoot, isMailConfigured }: EditorProp
           checked={draft.isEnabled}
           onChange={(event) => set({ isEnabled: event.currentTarget.checked })}
         />
+        {conflict === null ? null : <EditConflict {...conflict} />}
         <ErrorState failure={failure} {...(id === null ? {} : { resend: () => void save() })} inline />
         <Row wrap>
-          <Button type="submit" loading={busy} disabled={draft.name.trim() === ''}>
+          <Button type="submit" loading={busy} disabled={draft.name.trim() === '' || conflict !== null}>
             {id === null ? strings.scheduleReport : problem === '' ? strings.save : strings.takeOver}
           </Button>
-          <LinkButton to="/reports" variant="default">
+          <LinkButton to="/reports" variant="default" onClick={schedule.dropInput}>
             {strings.cancel}
           </LinkButton>
           <MoreMenu curl={curl} />
@@ -134,10 +182,10 @@ export const ReportEditorPage = () => {
     if (isNew)
       return (
         <Editor
-          id={null}
+          stored={null}
           start={draftOf(search, Intl.DateTimeFormat().resolvedOptions().timeZone)}
           problem=""
-          {...{ folderRoot, isMailConfigured }}
+          {...{ folderRoot, isMailConfigured, reread: schedules.refetch }}
         />
       )
     return stored === undefined ? (
@@ -147,10 +195,10 @@ export const ReportEditorPage = () => {
     ) : (
       <Editor
         key={id}
-        id={id}
+        stored={stored}
         start={draftOfStored(stored)}
         problem={stored.problem}
-        {...{ folderRoot, isMailConfigured }}
+        {...{ folderRoot, isMailConfigured, reread: schedules.refetch }}
       />
     )
   }

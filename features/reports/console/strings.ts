@@ -31,6 +31,7 @@ export const strings = withPageWords({
   nextRuns: 'Next runs',
   scheduled: 'Report scheduled.',
   nameHelp: 'Used in the subject of emails and in file names',
+  filters: 'Filters',
   schedule: 'Schedule',
   scheduleReport: 'Schedule report',
   takeOver: 'Save and take over',

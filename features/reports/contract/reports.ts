@@ -302,7 +302,14 @@ export const updateReportSchedule = operation({
   description: 'Your account becomes the owner of the schedule. A current run continues unchanged.',
   permission: 'config:write',
   params: scheduleParams,
-  body: ReportScheduleInput,
+  body: closed({
+    ...ReportScheduleInput.properties,
+    ifUpdatedAt: Type.Optional(
+      utcTime(
+        '`updatedAt` of the schedule as the caller read it. If the schedule has changed since, the server returns 409 with the name of the person, and changes nothing. Absent: the change is made in any case.',
+      ),
+    ),
+  }),
   response: ReportSchedule,
   errors: ['conflict', 'forbidden_object'],
   examples: { request: example },

@@ -89,6 +89,21 @@ describe('a schedule', () => {
     expect((await admin.delete(`${reportsBase}/schedules/nothing`)).statusCode).toBe(404)
   })
 
+  it('is not replaced if another person changed it meanwhile', async () => {
+    const made = await reports.add({ name: 'two tabs' })
+    const admin = await t.admin()
+    const put = (change: object) => admin.put(`${reportsBase}/schedules/${made.id}`, { ...scheduleInput(), ...change })
+    t.clock.advance(1_000)
+    expect((await put({ name: 'first', ifUpdatedAt: made.updatedAt })).statusCode).toBe(200)
+    const refused = await put({ name: 'second', ifUpdatedAt: made.updatedAt })
+    expect([refused.statusCode, refused.json()]).toEqual([
+      409,
+      expect.objectContaining({ code: 'conflict', detail: expect.stringMatching(/^admin changed this schedule at /) }),
+    ])
+    expect((await put({ name: 'by a script' })).json()).toMatchObject({ name: 'by a script' })
+    await admin.delete(`${reportsBase}/schedules/${made.id}`)
+  })
+
   it('with too many rows for a PDF fails with a cure, and stores nothing', async () => {
     await insertFleet(t, 10_000)
     const made = await reports.add({ format: 'pdf', folder: 'toolarge' })

@@ -8,6 +8,7 @@ import {
   reportLimits,
   reportLists,
   reportTraits,
+  type updateReportSchedule,
 } from '@portcullis/contract'
 import { cleanText, isOddText } from '@portcullis/domain'
 import { AppError, invalid, notFound } from '@portcullis/platform/server/app-error.ts'
@@ -178,11 +179,19 @@ export const createSchedules = ({
       return one(id)
     },
 
-    update: async (actor: Actor, id: string, input: ReportScheduleInput): Promise<ReportSchedule> => {
+    update: async (
+      actor: Actor,
+      id: string,
+      { ifUpdatedAt, ...input }: BodyOf<typeof updateReportSchedule>,
+    ): Promise<ReportSchedule> => {
       assertInput(actor, input)
       await db.transaction(async (tx) => {
         const before = isId(id) ? await createReportsStore(tx).schedule(id) : undefined
         if (before === undefined) throw notFound('No schedule has this id.')
+        if (ifUpdatedAt !== undefined && new Date(ifUpdatedAt).getTime() !== before.updated_at.getTime())
+          throw new AppError('conflict', {
+            detail: `${before.owner_name} changed this schedule at ${before.updated_at.toISOString()}. Nothing was saved. Compare the changes and save again.`,
+          })
         await put(tx, actor, id, input)
         const renamed = before.name === input.name ? '' : `was ${before.name}; `
         const owned = before.owner_id === actor.accountId ? '' : `; taken over from ${before.owner_name}`

@@ -1,6 +1,17 @@
 import { withPageWords } from '../words.ts'
 
 export const strings = withPageWords({
+  conflict: 'Changes by another person',
+  restoredInput: 'Shows what you typed {time} and did not save.',
+  discardInput: 'Discard',
+  changedMeanwhile: '{user} changed this {time}, while you were editing. Your changes are not saved yet.',
+  field: 'Field',
+  before: 'Before',
+  theirs: 'Their change',
+  yours: 'Your change',
+  notChanged: 'Not changed',
+  mergeChanges: 'Merge: keep my changes',
+  useTheirs: 'Discard my changes',
   certificates: '{count, plural, one {# certificate} other {# certificates}}',
   leaveTitle: 'Leave without saving?',
   unsaved: 'Your changes on this page are not saved and will be lost.',

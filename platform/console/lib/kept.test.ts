@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest'
+import { createKept } from './kept.ts'
+
+const day = 86_400_000
+const storageOf = (entries: Map<string, string>): Storage =>
+  ({
+    getItem: (key: string) => entries.get(key) ?? null,
+    setItem: (key: string, value: string) => void entries.set(key, value),
+    removeItem: (key: string) => void entries.delete(key),
+  }) as unknown as Storage
+
+it('returns what the same account typed into the same form, for seven days', () => {
+  const entries = new Map<string, string>()
+  const storage = storageOf(entries)
+  const kept = createKept<{ reason: string }>(storage, 'ada', 'rule.1')
+  kept.keep({ reason: 'typed' }, 0)
+  expect(kept.read(7 * day)).toEqual({ at: '1970-01-01T00:00:00.000Z', value: { reason: 'typed' } })
+  expect(kept.read(7 * day + 1)).toBeNull()
+  expect(createKept(storage, 'ben', 'rule.1').read(0)).toBeNull()
+  expect(createKept(storage, 'ada', 'rule.2').read(0)).toBeNull()
+  kept.keep(null, 0)
+  expect(entries.size).toBe(0)
+})
+
+it('ignores broken entries and a browser that refuses storage', () => {
+  const kept = createKept(storageOf(new Map([['portcullis.draft.ada.x', '{']])), 'ada', 'x')
+  expect(kept.read(0)).toBeNull()
+  const refusing = createKept({} as Storage, 'ada', 'x')
+  refusing.keep({}, 0)
+  expect(refusing.read(0)).toBeNull()
+})
