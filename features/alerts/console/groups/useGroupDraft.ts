@@ -48,7 +48,8 @@ const useFocusOnFaults = (
 /** State of the form of a group: entered values, errors, test and save. */
 export const useGroupDraft = (group: NotificationGroup, form: RefObject<HTMLFormElement | null>) => {
   const { save, fresh, acknowledge } = useSaveGroup()
-  const [edited, setEdited] = useState<Draft | null>(null)
+  // With the group as the user began to edit it: changes that others save meanwhile are not part of this one.
+  const [edited, setEdited] = useState<{ base: NotificationGroup; draft: Draft } | null>(null)
   const [busy, setBusy] = useState(false)
   const [failure, setFailure] = useState<unknown>(null)
   const { test, start, stop, forget } = useChannelTest(group)
@@ -57,8 +58,8 @@ export const useGroupDraft = (group: NotificationGroup, form: RefObject<HTMLForm
   /** Fields that were changed since the server reported errors, which no longer apply to them. */
   const [changedFields, setChangedFields] = useState<ReadonlySet<string>>(new Set())
 
-  const draft = edited ?? draftOf(group)
-  const change = changeOf(group, draft)
+  const draft = edited?.draft ?? draftOf(group)
+  const change = changeOf(edited?.base ?? group, draft)
   const isDirty = Object.keys(change).length > 0
   const own = faultsOfDraft(draft)
   const found = { ...faultsOfTest(test?.result), ...faultsOfFailure(test?.failure), ...faultsOfFailure(failure) }
@@ -101,7 +102,7 @@ export const useGroupDraft = (group: NotificationGroup, form: RefObject<HTMLForm
     enter: (part: Partial<Draft>, ...names: string[]) => {
       setStatus('')
       setChangedFields((old) => new Set([...old, ...names]))
-      setEdited({ ...draft, ...part })
+      setEdited({ base: edited?.base ?? group, draft: { ...draft, ...part } })
     },
     runTest: async (channel: Channel) => {
       if (channel === 'email' && own['channels.email.recipients'] !== undefined) return focusOn(own)
