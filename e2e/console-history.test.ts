@@ -64,3 +64,42 @@ describe('the timeline of a host', unless(whyNoChromium), () => {
     await context.close()
   })
 })
+
+describe('the history of a device', unless(whyNoChromium), () => {
+  let server: ConsoleServer
+  let browser: Browser
+  let hosts: TestAgent[]
+
+  beforeAll(async () => {
+    server = await startConsoleServer()
+    browser = await sharedBrowser()
+    const at = { address: server.url, clock: { now: () => Date.now() } } as unknown as TestApp
+    const token = await server.enrolmentToken()
+    const stick = storageStick({ portPath: '1-2', serial: '4C530001230615112400' })
+    hosts = []
+    for (const hostname of ['desk-1', 'desk-2']) {
+      const host = await enrolAgent(at, { token, facts: { hostname } })
+      await host.plug(stick)
+      hosts.push(host)
+    }
+  })
+  afterAll(() => server?.stop())
+
+  it('shows the hosts and the decisions, and what a serial number in two places means', async () => {
+    const device = encodeURIComponent('USB\\VID_0781&PID_5581\\4C530001230615112400')
+    const { page, context, wrong } = await openSignedIn(
+      browser,
+      server.url,
+      `/peripherals/${hosts[0]?.agentId}?device=${device}`,
+    )
+    await page.getByText('desk-1 and desk-2 had the device at the same time.').waitFor()
+    await page.getByText('A rule with this serial number applies to each of them.').waitFor()
+    expect(await page.getByRole('img', { name: /^desk-[12]: .* to now/ }).count()).toBe(2)
+    const decisions = page.getByRole('table', { name: 'Decisions' })
+    await decisions.getByRole('row').filter({ hasText: 'desk-2' }).filter({ hasText: 'No rule allows it' }).waitFor()
+    await page.getByRole('link', { name: 'desk-2' }).click()
+    await page.getByRole('heading', { name: 'desk-2' }).waitFor()
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+})

@@ -334,6 +334,7 @@ export const compose = async (options: ComposeOptions) => {
     [60_000, 'disconnected host alerts', alerts.watch.silence],
     [60_000, 'uncommon device alerts', alerts.watch.uncommon],
     [60_000, 'allowlist violation alerts', alerts.watch.violations],
+    [3_600_000, 'decision upkeep', () => peripherals.forgetDecisions(keptDays())],
     [3_600_000, 'alert upkeep', () => alerts.forget(keptDays())],
     [2_000, 'deliveries', deliveries.deliver],
     [3_600_000, 'delivery upkeep', deliveries.forget],

@@ -18,6 +18,7 @@ import { skipToken, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { DecideButtons } from '#features/policy/console/shared/DecideButtons.tsx'
 import { TagEditor } from '#features/tags/console/shared/TagEditor.tsx'
+import { Passport } from './passport/Passport.tsx'
 import { DeviceFindings, DeviceIds, DeviceName } from './shared/Device.tsx'
 import { DeviceFacts } from './shared/DeviceFacts.tsx'
 import { Why } from './shared/Why.tsx'
@@ -147,6 +148,7 @@ export const PeripheralDetail = ({ uuid, deviceId }: { uuid: string; deviceId: s
       <DrawerBody gap={20}>
         <Why device={device} />
         <DecideButtons device={device} tags={hostTags} />
+        <Passport uuid={uuid} deviceId={deviceId} />
         <DeviceFacts device={device} />
         {sameModel.data === undefined ? null : <SameModel device={device} count={sameModel.data.recordsFiltered} />}
       </DrawerBody>

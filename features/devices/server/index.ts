@@ -8,6 +8,7 @@ import { registerFindingRoutes } from './findings.routes.ts'
 import { createFindings } from './findings.service.ts'
 import { createFindingsStore } from './findings.store.ts'
 import { createFingerprints } from './fingerprints.ts'
+import { createPassport } from './passport.ts'
 import { createPeripheralsRead, modelsList, ofAgent, peripheralsList } from './peripherals.read.ts'
 import { registerPeripheralRoutes } from './peripherals.routes.ts'
 import { createPeripheralsStore } from './peripherals.store.ts'
@@ -49,6 +50,7 @@ export const devicesFeature = (app: HttpApp, context: DevicesContext & { decisio
     { peripherals, models: createList(modelsList, context) },
     read,
     createSuggestions(context.db),
+    createPassport(context.db),
   )
   return {
     /** Returns the JSON text of an agent's peripherals, attached and detached; at most 2,000. */
@@ -60,6 +62,9 @@ export const devicesFeature = (app: HttpApp, context: DevicesContext & { decisio
     writeDecisions: store.writeDecisions,
     writeFindings: findingStore.write,
     moveCounters: store.moveCounters,
+    /** Deletes decisions from before the retention period that a newer one about the same device replaced. */
+    forgetDecisions: (keptDays: number): Promise<number> =>
+      store.forgetDecisions(new Date(context.clock.now() - keptDays * 86_400_000)),
     fingerprints,
     /** Halves the points of findings about devices that were removed. */
     halveFindings: findings.halve,

@@ -80,7 +80,7 @@ const riskFactors = `case when ${isHarmless} then '[]'::json else (
  * Serial numbers that vendors use for whole production runs: one repeated character, up to three characters, ascending
  * digits, and words such as "none".
  */
-const placeholderSerial = `(regexp_replace(p.serial_folded, '[^a-z0-9]', '', 'g')
+export const placeholderSerialSql = `(regexp_replace(p.serial_folded, '[^a-z0-9]', '', 'g')
   ~ '^((.)\\2*|.{0,3}|0?123456?7?8?9?0?(abcdef?)?|none|null|default|unknown|serial(number)?|na|nil|tbd|notavailable|notspecified|tobefilledbyoem)$')`
 /**
  * A device with the same serial number is attached to another host, whatever its model: chip vendors give a constant to
@@ -101,7 +101,7 @@ const shown = {
   adminStatus: `case when p.source in ${sourcesSql('deny')} then 'BLM' when p.source in ${sourcesSql('host')} and rule.origin = 'approval' then 'WLM'
     when p.source in ${sourcesSql('grant', 'host', 'tag', 'global')} then 'WLA' else '' end`,
   fingerprint: `coalesce(nullif(d.policy_without_revision, ''), d.without_revision)`,
-  uniqueSerial: `(p.serial <> '' and not ${placeholderSerial} and not ${sharedSerial})`,
+  uniqueSerial: `(p.serial <> '' and not ${placeholderSerialSql} and not ${sharedSerial})`,
   fpData: `coalesce(nullif(d.exact_fingerprint, ''), d.fingerprint)`,
   guard: `coalesce(p.enforced ->> 'guard', '')`,
   enforcedVersion: `(p.enforced ->> 'policyVersion')::int`,

@@ -1,5 +1,6 @@
 import {
   getAgentPeripherals,
+  getDevicePassport,
   getIcons,
   getPeripheralModels,
   getPeripherals,
@@ -10,6 +11,7 @@ import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import { isId } from '@portcullis/platform/server/ids.ts'
 import type { List } from '@portcullis/platform/server/list/list.ts'
 import { iconPictures } from './icon-pictures.ts'
+import type { Passport } from './passport.ts'
 import { ofAgent, type PeripheralsRead } from './peripherals.read.ts'
 import type { createSuggestions } from './suggestions.read.ts'
 
@@ -18,11 +20,13 @@ export const registerPeripheralRoutes = (
   lists: { peripherals: List; models: List },
   read: PeripheralsRead,
   suggest: ReturnType<typeof createSuggestions>,
+  passport: Passport,
 ): void => {
   app.register(getIcons, async () => iconPictures)
   app.register(getPeripherals, ({ query }) => lists.peripherals.page(query))
   app.register(getPeripheralModels, ({ query }) => lists.models.page(query))
   app.register(suggestFilterValues, ({ query }) => suggest(query))
+  app.register(getDevicePassport, ({ params, query }) => passport(params.uuid, query.deviceID))
   app.register(getAgentPeripherals, async ({ params, query }) => {
     if (!isId(params.uuid) || !(await read.agentExists(params.uuid))) throw notFound('No agent has this uuid.')
     return lists.peripherals.page(query, ofAgent(params.uuid))

@@ -2,7 +2,7 @@ import type { Enforced, FindingVerdict } from '@portcullis/contract'
 import { fingerprints, parseReport, policyDevice, type VerdictInputs, type Vulnerability } from '@portcullis/domain'
 import type { Db, Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import { unnestOf } from '@portcullis/platform/server/db/ordered.ts'
-import { raw, sql } from '@portcullis/platform/server/db/sql.ts'
+import { raw, type SqlFragment, sql } from '@portcullis/platform/server/db/sql.ts'
 import { fold } from '@portcullis/platform/server/list/columns.ts'
 import type { NewFingerprint, StoredFingerprint } from './fingerprint.ts'
 
@@ -191,6 +191,18 @@ const fingerprintColumns = sql`d.design_id, d.model_id, d.shape_id, d.fingerprin
 
 const milliseconds = (column: string) => raw(`round(extract(epoch from ${column}) * 1000)::bigint`)
 
+/**
+ * Records the decisions of rows `u` that are new or differ from the stored ones. Part of the statement that stores them, which
+ * still sees the earlier rows.
+ */
+const recordDecisions = (now: Date, fingerprintId: SqlFragment): SqlFragment => sql`
+  insert into device_decisions (agent_id, device_id, decided_at, design_id, source, rule_id, policy_version, knowledge_version)
+  select u.agent_id, u.device_id, ${now}::timestamptz, ${fingerprintId}, u.source, u.rule_id, (select h.version from policy_head h),
+    d.knowledge_version
+  from u left join peripherals p on p.agent_id = u.agent_id and p.device_id = u.device_id
+    join designs d on d.design_id = ${fingerprintId}
+  where p.agent_id is null or p.source <> u.source or p.rule_id is distinct from u.rule_id or p.design_id <> ${fingerprintId}`
+
 export const createPeripheralsStore = (db: Db) => ({
   ensureFingerprints: async (
     queryable: Queryable,
@@ -297,11 +309,7 @@ export const createPeripheralsStore = (db: Db) => ({
   write: async (tx: Tx, now: Date, rows: readonly PeripheralWrite[]): Promise<void> => {
     if (rows.length === 0) return
     await tx.prepared(sql`
-      insert into peripherals as p (agent_id, device_id, design_id, port_path, serial, serial_folded, first_seen, last_seen, speed, severity, present, authorized,
-        source, rule_id, unapproved, enforced, case_number, driver_mismatch, kernel, controller)
-      select u.agent_id, u.device_id, u.design_id, u.port_path, u.serial, lower(u.serial), ${now}, ${now}, u.speed, u.severity, u.present, u.authorized,
-        u.source, u.rule_id, u.unapproved, u.enforced, u.case_number, u.driver_mismatch, u.kernel, u.controller
-      from ${unnestOf([
+      with u as materialized (select * from ${unnestOf([
         [rows.map((r) => r.agentId), 'uuid[]'],
         [rows.map((r) => r.deviceId), 'text[]'],
         [rows.map((r) => r.fingerprintId), 'int[]'],
@@ -319,7 +327,13 @@ export const createPeripheralsStore = (db: Db) => ({
         [rows.map((r) => r.driverMismatch), 'text[]'],
         [rows.map((r) => JSON.stringify(r.kernel)), 'jsonb[]'],
         [rows.map((r) => r.controller), 'text[]'],
-      ])} u(agent_id, device_id, design_id, port_path, serial, speed, severity, present, authorized, source, rule_id, unapproved, enforced, case_number, driver_mismatch, kernel, controller)
+      ])} r(agent_id, device_id, design_id, port_path, serial, speed, severity, present, authorized, source, rule_id, unapproved, enforced, case_number, driver_mismatch, kernel, controller)),
+      decided as (${recordDecisions(now, sql`u.design_id`)})
+      insert into peripherals as p (agent_id, device_id, design_id, port_path, serial, serial_folded, first_seen, last_seen, speed, severity, present, authorized,
+        source, rule_id, unapproved, enforced, case_number, driver_mismatch, kernel, controller)
+      select u.agent_id, u.device_id, u.design_id, u.port_path, u.serial, lower(u.serial), ${now}, ${now}, u.speed, u.severity, u.present, u.authorized,
+        u.source, u.rule_id, u.unapproved, u.enforced, u.case_number, u.driver_mismatch, u.kernel, u.controller
+      from u
       on conflict (agent_id, device_id) do update set design_id = excluded.design_id, port_path = excluded.port_path, serial = excluded.serial,
         serial_folded = excluded.serial_folded, last_seen = excluded.last_seen, speed = excluded.speed, severity = excluded.severity,
         present = excluded.present, authorized = excluded.authorized, source = excluded.source, rule_id = excluded.rule_id,
@@ -328,11 +342,10 @@ export const createPeripheralsStore = (db: Db) => ({
   },
 
   /** Writes decisions that changed while the device itself did not. */
-  writeDecisions: async (tx: Tx, rows: readonly DecisionWrite[]): Promise<void> => {
+  writeDecisions: async (tx: Tx, now: Date, rows: readonly DecisionWrite[]): Promise<void> => {
     if (rows.length === 0) return
     await tx.prepared(sql`
-      update peripherals p set severity = u.severity, source = u.source, rule_id = u.rule_id, unapproved = u.unapproved, case_number = u.case_number
-      from ${unnestOf([
+      with u as materialized (select * from ${unnestOf([
         [rows.map((r) => r.agentId), 'uuid[]'],
         [rows.map((r) => r.deviceId), 'text[]'],
         [rows.map((r) => r.severity), 'smallint[]'],
@@ -340,9 +353,19 @@ export const createPeripheralsStore = (db: Db) => ({
         [rows.map((r) => r.ruleId), 'uuid[]'],
         [rows.map((r) => r.unapproved), 'boolean[]'],
         [rows.map((r) => r.caseNumber), 'text[]'],
-      ])} u(agent_id, device_id, severity, source, rule_id, unapproved, case_number)
-      where p.agent_id = u.agent_id and p.device_id = u.device_id`)
+      ])} r(agent_id, device_id, severity, source, rule_id, unapproved, case_number)),
+      decided as (${recordDecisions(now, sql`p.design_id`)})
+      update peripherals p set severity = u.severity, source = u.source, rule_id = u.rule_id, unapproved = u.unapproved, case_number = u.case_number
+      from u where p.agent_id = u.agent_id and p.device_id = u.device_id`)
   },
+
+  /** Deletes some replaced decisions from before a time. Returns how many. */
+  forgetDecisions: (before: Date): Promise<number> =>
+    db.execute(sql`
+      delete from device_decisions c where c.ctid in (
+        select o.ctid from device_decisions o where o.decided_at < ${before}::timestamptz and exists (
+          select from device_decisions n where n.agent_id = o.agent_id and n.device_id = o.device_id and n.decided_at > o.decided_at)
+        limit 20000)`),
 
   /**
    * Updates counters in one statement: a second statement made reports 5 % slower. It locks models first, in id order,

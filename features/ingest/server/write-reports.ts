@@ -75,6 +75,7 @@ export const createWriteReports =
     )
     await peripherals.writeDecisions(
       tx,
+      now,
       decided.map(({ row }) => row),
     )
     await peripherals.writeFindings(

@@ -308,6 +308,7 @@ export const createReassess = (
     )
     await peripherals.writeDecisions(
       tx,
+      new Date(now),
       assessed.flatMap(({ agentId, moved }) => moved.map((p) => rowOf(agentId, p))),
     )
     await peripherals.writeFindings(
