@@ -22,7 +22,7 @@ const byPermission: Readonly<Record<Permission | 'public', string>> = {
     forgetAssetConsumer haltRollout importTags pauseRollout peripheralsCommand planRollout quarantineHosts
     readConnectionTest registerConnections rejectChangeRequest releaseHeldPort replayAll restorePolicy
     undoPolicyVersion decideDevices decideDuplicate acceptFinding revokeAcceptedFinding resumeRollout revertRollout
-    closeFindings reopenFindings runBulk sendMonitorOldLocation startRollout testConnection unregisterConnections updateAgents updateConnection
+    closeFindings reopenFindings runBulk sendMonitorOldLocation updateHostOwner startRollout testConnection unregisterConnections updateAgents updateConnection
     updatePolicyGrant updatePolicyRule uploadConnections`,
   'accounts:write': 'addUser deleteUsers updateUser',
   'export:read': `

@@ -157,6 +157,9 @@ export const Agent = closed({
     'x-label': 'Policy pending',
     description: 'True if the host is armed and has not fetched the newest rules yet.',
   }),
+  owner: Type.String({
+    description: 'Person or team that the host belongs to, as entered with `updateHostOwner`. Empty if unknown.',
+  }),
 })
 export type Agent = Static<typeof Agent>
 
@@ -182,6 +185,7 @@ export const agentFilters = {
   DeploymentMode: enumFilter('deploymentMode', deploymentModes, { labels: deploymentLabels }),
   CanBlock: booleanFilter('canBlock'),
   PolicyPending: booleanFilter('policyPending'),
+  Owner: textFilter('owner'),
   ReleaseKey: textFilter('releaseKey'),
   PossibleDuplicate: booleanFilter('possibleDuplicates of the host, true if there are any'),
   Vendor: vendorFilter('Vendor of an attached device', { label: 'Device vendor' }),
@@ -226,6 +230,7 @@ export const agentList = list({
       'HasUnapprovedPeripherals',
       'PossibleDuplicate',
       'Hashtags',
+      'Owner',
       'Vendor',
       'Model',
       'Alert',
@@ -274,6 +279,7 @@ export const agentList = list({
       { id: 'mode', of: 'operationalStatus', width: 80 },
       { id: 'canBlock', width: 90 },
       { id: 'policyPending', width: 110 },
+      { id: 'owner', width: 140 },
       { id: 'version', of: 'serviceVersion', width: 110 },
       { id: 'approved', of: 'approvedAndPresent', width: 90, title: 'Allowed' },
       { id: 'licence', of: 'licenseStatus', width: 96 },

@@ -99,6 +99,7 @@ export const AgentDetail = closed({
       }),
     ),
   }),
+  notes: Type.String({ description: 'Notes about the host, as entered with `updateHostOwner`.' }),
   possibleDuplicates: Type.Array(closed({ uuid: Type.String(), hostIdentifier: Type.String() }), {
     description:
       'Other hosts that look like the same machine, because it was reinstalled or cloned. Decide about each one with `decideDuplicate`.',
@@ -123,6 +124,26 @@ export const getAgent = operation({
   permission: 'fleet:read',
   params: agentParams,
   response: AgentDetail,
+})
+
+/** The owner and the notes of a host. */
+const HostOwner = closed({
+  owner: Type.String({ maxLength: 200, description: 'Person or team that the host belongs to. Empty: unknown.' }),
+  notes: Type.String({ maxLength: 4_000, description: 'Notes about the host. Empty: none.' }),
+})
+
+export const updateHostOwner = operation({
+  id: 'updateHostOwner',
+  method: 'PUT',
+  path: '/prime/webui/agents/agent/{agentId}/owner',
+  tag: 'Agents',
+  summary: 'Changes the owner and the notes of a host',
+  description: 'Changes only the given fields, and returns both.',
+  permission: 'fleet:write',
+  params: agentParams,
+  body: Type.Partial(HostOwner, { minProperties: 1 }),
+  response: HostOwner,
+  examples: { request: { owner: 'Front desk', notes: 'Behind the counter, key at reception.' } },
 })
 
 export const decideDuplicate = operation({

@@ -174,6 +174,7 @@ export const agentsList = listSpec(agentList, {
     firstSeen: zoneless('r.first_seen'),
     canBlock: 'r.can_block',
     policyPending: { select: policyPending, sort: policyPending, sortJoin: heartbeat },
+    owner: wide('a.owner'),
   },
   filters: {
     Uuid: contains('r.agent_id::text'),
@@ -202,6 +203,8 @@ export const agentsList = listSpec(agentList, {
     ExpirationDate: isTime(`(r.expiration::timestamp at time zone 'UTC')`),
     DeploymentMode: oneOf({ Agent: 'not r.agentless', Agentless: 'r.agentless and not r.feed', Feed: 'r.feed' }),
     PolicyPending: isTrue(`(r.armed and r.agent_id in (select h.agent_id from agent_heartbeats h where h.policy_due))`),
+    Owner: (_f, text) =>
+      sql`r.agent_id in (select o.agent_id from agents o where o.owner <> '' and lower(o.owner) like ${likePattern(text)}::text)`,
     ReleaseKey: contains('r.release_key'),
     PossibleDuplicate: isTrue(`(r.agent_id in (select d.agent_id from agents d where d.possible_duplicates <> '{}'))`),
     Vendor: (_f, text) => hasDevice(sql`d.model_id in (${modelsOfVendor(text)})`),
@@ -240,6 +243,7 @@ export interface SummaryRow {
 
 export interface DetailRow {
   facts: Record<string, string>
+  notes: string
   nics: { name: string; mac: string; addresses: string[]; isUp: boolean }[]
   enforcement: string
   risk_factors: { factor: string; points: number; evidence: string }[]
@@ -281,7 +285,7 @@ export const createAgentsRead = (db: Queryable) => ({
   detail: async (agentId: string): Promise<DetailRow | undefined> =>
     (
       await db.prepared<DetailRow>(sql`
-        select a.facts, a.nics, a.enforcement, a.risk_factors, r.armed, a.mode_reason, a.policy_version, a.whitelist,
+        select a.facts, a.notes, a.nics, a.enforcement, a.risk_factors, r.armed, a.mode_reason, a.policy_version, a.whitelist,
           coalesce((select jsonb_agg(jsonb_build_object('uuid', o.agent_id, 'hostIdentifier', o.host) order by o.host)
             from agents o where o.agent_id = any(a.possible_duplicates)), '[]') as possible_duplicates
         from agents a join agent_rows r on r.agent_id = a.agent_id where a.agent_id = ${agentId}::uuid`)

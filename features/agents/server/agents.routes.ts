@@ -5,6 +5,7 @@ import {
   deleteEnrollmentToken,
   getAgents,
   listEnrollmentTokens,
+  updateHostOwner,
 } from '@portcullis/contract'
 import { FileAnswer, WithHeaders } from '@portcullis/platform/server/http/answer.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
@@ -14,6 +15,7 @@ import type { EnrollmentService } from './enrollment.service.ts'
 export const registerAgentRoutes = (app: HttpApp, agents: AgentsService, enrollment: EnrollmentService): void => {
   app.register(getAgents, ({ query }) => agents.page(query))
   app.register(agentsClassificationSummary, ({ query }) => agents.summary(query))
+  app.register(updateHostOwner, ({ actor, params, body }) => agents.setOwner(actor, params.agentId, body))
   app.register(listEnrollmentTokens, async () => ({ data: await enrollment.list() }))
   app.register(createEnrollmentToken, ({ actor, body }) => enrollment.create(actor, body))
   app.register(createWindowsInstaller, async ({ actor, params, body }) => {

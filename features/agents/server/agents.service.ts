@@ -1,4 +1,4 @@
-import type { BodyOf, BulkResult, decideDuplicate } from '@portcullis/contract'
+import type { BodyOf, BulkResult, decideDuplicate, updateHostOwner } from '@portcullis/contract'
 import { notFound } from '@portcullis/platform/server/app-error.ts'
 import { type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
@@ -140,6 +140,27 @@ export const createAgentsService = (context: AgentsContext, store: AgentsStore, 
         computedAt: new Date(clock.now()).toISOString(),
       }
     },
+
+    /** Changes the owner and the notes of a host. */
+    setOwner: (actor: Actor, agentId: string, { owner, notes }: BodyOf<typeof updateHostOwner>) =>
+      transactionAgain(db, async (tx) => {
+        const changed = isId(agentId) ? await store.setOwner(tx, agentId, owner ?? null, notes ?? null) : undefined
+        if (changed === undefined) throw notFound('No agent has this uuid.')
+        const now = { owner: changed.owner, notes: changed.notes }
+        const isOther = changed.owner !== changed.owner_before
+        if (!isOther && changed.notes === changed.notes_before) return now
+        await announce(tx, { agents: [agentId] })
+        await audit.write(tx, actor, {
+          action: 'agent.owner_changed',
+          entity: changed.host,
+          details: [
+            ...(isOther ? [`owner "${changed.owner_before}" changed to "${changed.owner}"`] : []),
+            ...(changed.notes === changed.notes_before ? [] : [`notes changed to "${changed.notes}"`]),
+          ].join('; '),
+          objects: [{ kind: 'host', id: agentId, name: changed.host }],
+        })
+        return now
+      }),
 
     /** Removes agents permanently. Their keys are refused from the COMMIT on. */
     remove: (actor: Actor, uuids: readonly string[]): Promise<BulkResult> =>

@@ -105,6 +105,16 @@ const unlink = async (tx: Tx, agentIds: readonly string[], others: readonly stri
 }
 
 export const createAgentsStore = (db: Queryable) => ({
+  /** Changes the owner and the notes of a host; null keeps one. Returns both, and the earlier ones. */
+  setOwner: async (tx: Tx, agentId: string, owner: string | null, notes: string | null) =>
+    (
+      await tx.query<{ host: string; owner: string; notes: string; owner_before: string; notes_before: string }>(sql`
+        update agents a set owner = coalesce(${owner}::text, a.owner), notes = coalesce(${notes}::text, a.notes)
+        from (select b.agent_id, b.owner, b.notes from agents b where b.agent_id = ${agentId}::uuid for update) b
+        where a.agent_id = b.agent_id
+        returning a.host, a.owner, a.notes, b.owner as owner_before, b.notes as notes_before`)
+    )[0],
+
   /**
    * Returns the ids of dictionary texts and adds new ones. Runs outside transactions: a text left by a rolled-back
    * report is harmless.

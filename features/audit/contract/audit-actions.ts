@@ -121,6 +121,7 @@ export const auditActions = {
   ...actions('hosts', 'host', {
     'agent.duplicate_decided': ['Possible duplicate decided', '{who} decided on a possible duplicate of {what}'],
     'agent.enrolled': ['Host enrolled', 'Host {what} enrolled'],
+    'agent.owner_changed': ['Owner or notes changed', '{who} changed the owner or the notes of {what}'],
     'agent.removed': ['Host removed', '{who} removed {what}'],
     'agent.taken_over': ['Host taken over', 'A new enrolment took over host {what}'],
     'command.ordered': [

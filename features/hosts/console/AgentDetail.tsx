@@ -37,6 +37,7 @@ import { AgentPolicy } from './AgentPolicy.tsx'
 import { AgentQuarantines } from './AgentQuarantines.tsx'
 import { AgentRisk } from './AgentRisk.tsx'
 import type { BulkQuestion } from './bulk/useBulkAction.ts'
+import { HostOwner } from './HostOwner.tsx'
 import { strings } from './strings.ts'
 import { HostTimeline } from './timeline/HostTimeline.tsx'
 
@@ -163,6 +164,9 @@ const Head = ({ agent: data, reread }: PartProps) => {
       <Row wrap gap={10} small>
         <HostStatus host={data} />
         {finding === null ? null : <SeverityTag severity={finding.severity} word={finding.word} />}
+        {data.owner === '' ? null : (
+          <Quiet>{strings.ownedBy({ owner: <DeviceText key="owner" value={data.owner} /> })}</Quiet>
+        )}
         <Quiet>{strings.lastSeenAt({ time: <Time key="seen" value={data.lastUpdated} form="ago" /> })}</Quiet>
       </Row>
       <Tools agent={data} reread={reread} />
@@ -212,6 +216,7 @@ const DetailTabs = ({ agent: data, reread, tab, setTab }: TabsProps) => {
         <AgentCommands agentId={data.uuid} />
       </Tabs.Panel>
       <Tabs.Panel value="facts">
+        <HostOwner agent={data} reread={reread} />
         <AgentFacts agent={data} />
         {nac.isShown ? <AgentNac agentId={data.uuid} /> : null}
       </Tabs.Panel>

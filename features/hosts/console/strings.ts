@@ -1,6 +1,11 @@
 import { withPageWords } from '@portcullis/platform/console/ui/words.ts'
 
 export const strings = withPageWords({
+  owner: 'Owner',
+  ownedBy: 'Owner: {owner}',
+  ownerHint: 'Person or team that the host belongs to.',
+  notes: 'Notes',
+  editOwner: 'Edit owner and notes',
   commandsEmpty: 'No commands yet. Arm, free or update the host, or collect its logs, to send a command.',
   allCommands: 'Show all {total, number} commands',
   possibleDuplicate: 'Possible duplicate',

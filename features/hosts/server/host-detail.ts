@@ -58,6 +58,7 @@ export const createHostDetail =
       },
       riskFactors: detail.risk_factors,
       nics: detail.nics,
+      notes: detail.notes,
       debugLogs,
       facts: {
         osName: '',
