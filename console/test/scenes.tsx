@@ -7,6 +7,7 @@ import { RuleEditor } from '@portcullis/features/policy/console/RuleEditor.tsx'
 import { DecideForm } from '@portcullis/features/policy/console/shared/DecideForm.tsx'
 import type { DecideSubject } from '@portcullis/features/policy/console/shared/decide.ts'
 import { emptyDraft } from '@portcullis/features/policy/console/shared/rule-draft.ts'
+import type { Api } from '@portcullis/platform/console/lib/api.ts'
 import { systemClock } from '@portcullis/platform/console/lib/clock.ts'
 import { createIdentity } from '@portcullis/platform/console/lib/identity.ts'
 import { createKeys, domFocus } from '@portcullis/platform/console/lib/keys.ts'
@@ -36,6 +37,7 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { createRootRoute, createRouter, RouterProvider } from '@tanstack/react-router'
 import { type ReactNode, StrictMode, useCallback, useEffect, useMemo, useState } from 'react'
 import { createRoot } from 'react-dom/client'
+import { createFilterValues } from '../src/app/filter-values.ts'
 
 // Interface for the tests in `e2e/console-components.test.ts`.
 declare global {
@@ -97,6 +99,7 @@ const services = {
   keys,
   queries,
   work: createWork({ clock: systemClock, save: () => undefined }),
+  filterValues: createFilterValues(api as unknown as Api),
 } as unknown as Services
 
 const filter = (name: string, label: string, kind: Filter['kind'], labels: Filter['labels'] = {}): Filter => ({

@@ -10,7 +10,7 @@ const definitionName = 'virtual:list/'
 const definitionId = `\0${definitionName}`
 const fromRoot = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 const permissions = fromRoot('platform/contract/permissions.ts')
-const eventText = fromRoot('features/events/contract/event-text.ts')
+const eventText = fromRoot('platform/contract/event-text.ts')
 /** Functions that take the definition of a list, with their files. */
 const functionsOfLists: Readonly<Record<string, string>> = {
   columnsOf: fromRoot('platform/contract/list.ts'),
@@ -96,7 +96,7 @@ export const slimContract = (): Plugin => ({
         ...(await import('@portcullis/platform/contract/errors.ts')),
         ...(await import('@portcullis/platform/contract/permissions.ts')),
         ...(await import('@portcullis/features/settings/contract/config-items.ts')),
-        ...(await import('@portcullis/features/events/contract/event-text.ts')),
+        ...(await import('@portcullis/platform/contract/event-text.ts')),
         ...(await import('@portcullis/features/audit/contract/audit-actions.ts')),
       }),
     )

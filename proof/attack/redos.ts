@@ -39,7 +39,7 @@ const made: readonly Made[] = [
     are: 'a pattern of the contract, which this gate checks, run on the example of the server',
   },
   {
-    file: 'features/events/contract/event-text.ts',
+    file: 'platform/contract/event-text.ts',
     ...{ of: 'pattern', are: eventTextForms.map(([form]) => form), flags: 's', longest: 2_000 },
   },
   { file: 'features/alerts/console/shared/line.ts', of: 'cause', are: [titles], flags: 's' },

@@ -2,6 +2,7 @@ import './styles.ts'
 import { localStorageColorSchemeManager, MantineProvider } from '@mantine/core'
 import { Notifications } from '@mantine/notifications'
 import { signedInFragment } from '@portcullis/contract'
+import { refreshByCookie, sessionCalls } from '@portcullis/features/identity/console/shared/session.ts'
 import { ConfirmIdentity } from '@portcullis/features/identity/console/sign-in/ConfirmIdentity.tsx'
 import { createApi } from '@portcullis/platform/console/lib/api.ts'
 import { systemClock } from '@portcullis/platform/console/lib/clock.ts'
@@ -10,13 +11,7 @@ import { createKeys, domFocus } from '@portcullis/platform/console/lib/keys.ts'
 import { createLive } from '@portcullis/platform/console/lib/live.ts'
 import { CallFailure } from '@portcullis/platform/console/lib/problem.ts'
 import { ServicesProvider } from '@portcullis/platform/console/lib/services.tsx'
-import {
-  createSession,
-  isFactorDue,
-  refreshByCookie,
-  type Session,
-  type SessionMark,
-} from '@portcullis/platform/console/lib/session.ts'
+import { createSession, isFactorDue, type Session, type SessionMark } from '@portcullis/platform/console/lib/session.ts'
 import { createWork } from '@portcullis/platform/console/lib/work.ts'
 import { reach, release } from '@portcullis/platform/console/ui/code.ts'
 import { saveFile } from '@portcullis/platform/console/ui/download.ts'
@@ -25,6 +20,7 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
+import { createFilterValues } from './filter-values.ts'
 import { createAppRouter, signInFor } from './router.tsx'
 import { allowPlainHtmlOnly, type TrustedTypesHost } from './trusted-types.ts'
 
@@ -84,7 +80,7 @@ if (window.location.hash === signedInFragment) {
   sessionMark.set(true)
   window.history.replaceState(null, '', window.location.pathname)
 }
-session = createSession(api, sessionMark)
+session = createSession(sessionCalls(api), sessionMark)
 const live = createLive({
   api,
   clock: systemClock,
@@ -145,7 +141,8 @@ live.watch(() => {
   before = state
 })
 
-const services = { api, live, session, identity, clock: systemClock, keys, queries, work }
+const filterValues = createFilterValues(api)
+const services = { api, live, session, identity, clock: systemClock, keys, queries, work, filterValues }
 // Without a session, the page at this address would only delay the sign-in page.
 const signInAddress = sessionMark.isSet() ? null : signInFor(window.location.pathname, window.location.search)
 if (signInAddress !== null) window.history.replaceState(null, '', signInAddress)

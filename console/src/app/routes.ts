@@ -19,7 +19,7 @@ import type {
 } from '@portcullis/contract'
 import { identityConfirmedPage } from '@portcullis/contract'
 import type { DraftName } from '@portcullis/features/policy/console/shared/rule-draft.ts'
-import type { ScheduleName } from '@portcullis/platform/console/lib/schedule-address.ts'
+import type { ScheduleName } from '@portcullis/features/reports/console/shared/schedule-address.ts'
 import { choiceSearch, listSearch, textSearch } from '@portcullis/platform/console/lib/search.ts'
 import { createRootRoute, createRoute, redirect } from '@tanstack/react-router'
 import type { ComponentType } from 'react'

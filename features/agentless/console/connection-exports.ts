@@ -7,7 +7,7 @@ import {
   exportAgentlessPdf,
   exportCsvConnections,
 } from '@portcullis/contract'
-import type { ExportedList } from '@portcullis/platform/console/ui/ExportMenu.tsx'
+import type { ExportedList } from '#features/reports/console/shared/ExportMenu.tsx'
 import { strings } from './strings.ts'
 
 type Query = Readonly<Record<string, string>>

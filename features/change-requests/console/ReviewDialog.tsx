@@ -9,7 +9,6 @@ import { messages } from '@portcullis/platform/console/lib/messages.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { DetailLines } from '@portcullis/platform/console/ui/DetailLines.tsx'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
-import { downloadByTicket } from '@portcullis/platform/console/ui/download.ts'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
 import { submits } from '@portcullis/platform/console/ui/form/submits.ts'
@@ -18,6 +17,7 @@ import { Note, Row, Stack, Text } from '@portcullis/platform/console/ui/layout/l
 import { tell, tellFailure } from '@portcullis/platform/console/ui/tell.ts'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { downloadByTicket } from '#features/identity/console/shared/download-by-ticket.ts'
 import { strings } from './strings.ts'
 
 const pageSize = 200

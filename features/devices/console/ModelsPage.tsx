@@ -12,6 +12,7 @@ import { useList } from '@portcullis/platform/console/ui/list/useList.ts'
 import { SelectionBar } from '@portcullis/platform/console/ui/table/SelectionBar.tsx'
 import { useSelection } from '@portcullis/platform/console/ui/table/useSelection.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
+import { ExportMenu } from '#features/reports/console/shared/ExportMenu.tsx'
 import { modelAddress, modelsTable } from './models.view.tsx'
 import { NoDevices } from './NoDevices.tsx'
 import { strings } from './strings.ts'
@@ -39,7 +40,15 @@ export const ModelsPage = () => {
       list={list}
       actions={<ViewSwitch />}
       searchPlaceholder={strings.searchModels}
-      exports={{ name: 'peripherals', report: 'models', csv: peripheralsAggExport, pdf: peripheralsAggExportPdf }}
+      exports={(rows) => (
+        <ExportMenu
+          {...rows}
+          name="peripherals"
+          report="models"
+          csv={peripheralsAggExport}
+          pdf={peripheralsAggExportPdf}
+        />
+      )}
       label={strings.models}
       table={modelsTable}
       topics={['peripherals']}

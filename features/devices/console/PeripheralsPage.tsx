@@ -14,6 +14,7 @@ import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { useState } from 'react'
 import type { BulkQuestion } from '#features/policy/console/shared/BulkDecideDialog.tsx'
 import { bulkDevicesOf } from '#features/policy/console/shared/bulk-decide.ts'
+import { ExportMenu } from '#features/reports/console/shared/ExportMenu.tsx'
 import { TagEditor } from '#features/tags/console/shared/TagEditor.tsx'
 import { NoDevices } from './NoDevices.tsx'
 import { deviceKey, peripheralsTable } from './peripherals.view.tsx'
@@ -56,7 +57,15 @@ export const PeripheralsPage = () => {
       list={list}
       actions={<ViewSwitch />}
       searchPlaceholder={strings.searchDevices}
-      exports={{ name: 'peripherals', report: 'peripherals', csv: exportPeripheralsCsv, pdf: exportPeripheralsPdf }}
+      exports={(rows) => (
+        <ExportMenu
+          {...rows}
+          name="peripherals"
+          report="peripherals"
+          csv={exportPeripheralsCsv}
+          pdf={exportPeripheralsPdf}
+        />
+      )}
       label={strings.devices}
       table={peripheralsTable}
       topics={['peripherals']}

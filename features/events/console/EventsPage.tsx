@@ -7,6 +7,7 @@ import { ListPage } from '@portcullis/platform/console/ui/list/ListPage.tsx'
 import { useList } from '@portcullis/platform/console/ui/list/useList.ts'
 import { SidePanel } from '@portcullis/platform/console/ui/SidePanel.tsx'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
+import { ExportMenu } from '#features/reports/console/shared/ExportMenu.tsx'
 import { eventsTable } from './events.view.tsx'
 import { strings } from './strings.ts'
 
@@ -26,7 +27,9 @@ export const EventsPage = () => {
       title={strings.events}
       list={list}
       searchPlaceholder={strings.search}
-      exports={{ name: 'events', report: 'events', csv: exportEventsCsv, pdf: exportEventsPdf }}
+      exports={(rows) => (
+        <ExportMenu {...rows} name="events" report="events" csv={exportEventsCsv} pdf={exportEventsPdf} />
+      )}
       label={strings.events}
       table={eventsTable}
       topics={['events']}

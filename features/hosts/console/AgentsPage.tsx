@@ -11,6 +11,7 @@ import { SidePanel } from '@portcullis/platform/console/ui/SidePanel.tsx'
 import { useSelection } from '@portcullis/platform/console/ui/table/useSelection.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import type { ReactNode } from 'react'
+import { ExportMenu } from '#features/reports/console/shared/ExportMenu.tsx'
 import { agentsTable } from './agents.view.tsx'
 import { BulkBar } from './bulk/BulkBar.tsx'
 import { DevicesMatch } from './DevicesMatch.tsx'
@@ -49,7 +50,9 @@ export const AgentsPage = ({ empty }: { empty: ReactNode }) => {
         ) : null
       }
       searchPlaceholder={strings.search}
-      exports={{ name: 'agents', report: 'agents', csv: exportAgentCsv, pdf: exportAgentPdf }}
+      exports={(rows) => (
+        <ExportMenu {...rows} name="agents" report="agents" csv={exportAgentCsv} pdf={exportAgentPdf} />
+      )}
       label={strings.hosts}
       table={agentsTable}
       topics={['agents', 'summary']}

@@ -1,7 +1,7 @@
-import { scheduleSearch } from '@portcullis/platform/console/lib/schedule-address.ts'
 import { expect, it } from 'vitest'
 import { contentOf, draftOf, withList } from './draft.ts'
 import { cadenceText, resultOf, targetText } from './labels.ts'
+import { scheduleSearch } from './shared/schedule-address.ts'
 
 it('describes when a schedule runs', () => {
   const at = { time: '06:30', timeZone: 'Europe/Berlin' }

@@ -2,6 +2,7 @@ import type { QueryClient } from '@tanstack/react-query'
 import { createContext, type ReactNode, useContext, useSyncExternalStore } from 'react'
 import type { Api } from './api.ts'
 import type { Clock } from './clock.ts'
+import type { FilterValues } from './filter-values.ts'
 import type { Identity } from './identity.ts'
 import type { Keys } from './keys.ts'
 import type { Live } from './live.ts'
@@ -18,6 +19,7 @@ export interface Services {
   keys: Keys
   queries: QueryClient
   work: Work
+  filterValues: FilterValues
 }
 
 const ServicesContext = createContext<Services | null>(null)

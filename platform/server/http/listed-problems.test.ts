@@ -1,7 +1,8 @@
-import { closed, operation } from '@portcullis/contract'
+import { closed } from '@portcullis/contract/shapes.ts'
 import { startCapabilityApp } from '@portcullis/server/test/capability-app.ts'
 import { Type } from 'typebox'
 import { expect, it } from 'vitest'
+import { operation } from '../../contract/operation.ts'
 import { AppError } from '../app-error.ts'
 
 const refuse = operation({

@@ -1,6 +1,6 @@
 /** Types what people type into every filter that the console offers: none of it is an error. */
+
 import {
-  type AnyOperation,
   agentList,
   alertList,
   approvalList,
@@ -10,7 +10,6 @@ import {
   connectionStatusList,
   deliveryList,
   eventList,
-  filtersOf,
   getAgents,
   getAuditRecords,
   getEvents,
@@ -18,7 +17,6 @@ import {
   getPeripherals,
   healthChangeList,
   healthHistory,
-  type ListDefinition,
   listCommands,
   listDeliveries,
   listPolicyRules,
@@ -35,6 +33,8 @@ import {
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { seedHosts } from '@portcullis/server/test/list-hosts.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { filtersOf, type ListDefinition } from '../../contract/list.ts'
+import type { AnyOperation } from '../../contract/operation.ts'
 
 let t: TestApp
 

@@ -9,6 +9,7 @@ import { SelectionBar } from '@portcullis/platform/console/ui/table/SelectionBar
 import { useSelection } from '@portcullis/platform/console/ui/table/useSelection.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { useState } from 'react'
+import { ExportMenu } from '#features/reports/console/shared/ExportMenu.tsx'
 import { reopen } from '../shared/findings/actions.ts'
 import { strings as words } from '../shared/findings/strings.ts'
 import { strings } from '../strings.ts'
@@ -40,7 +41,7 @@ export const FindingsPage = () => {
       title={strings.findings}
       list={list}
       searchPlaceholder={strings.searchFindings}
-      exports={{ name: 'findings', report: 'findings' }}
+      exports={(rows) => <ExportMenu {...rows} name="findings" report="findings" />}
       label={strings.findings}
       table={findingsTable}
       topics={['peripherals']}

@@ -1,8 +1,8 @@
-import type { Providers } from '@portcullis/platform/console/lib/session.ts'
 import { Columns } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import type { ReactNode } from 'react'
 import { BrandCard } from '../shared/BrandCard.tsx'
 import { brandOf } from '../shared/brand.ts'
+import type { Providers } from '../shared/session.ts'
 
 export interface CardProps {
   /** The customer's own texts and images of the sign-in page. */

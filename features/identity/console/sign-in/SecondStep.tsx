@@ -4,6 +4,7 @@ import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { useState } from 'react'
 import { passkeysWork } from '../shared/passkeys.ts'
+import { completeSignIn } from '../shared/session.ts'
 import { CodeStep } from './CodeStep.tsx'
 import { PasskeyStep } from './PasskeyStep.tsx'
 import { RecoveryStep } from './RecoveryStep.tsx'
@@ -27,7 +28,7 @@ const offers: Record<Method, string> = {
 
 /** Asks for the second factor after the password. */
 export const SecondStep = ({ asked, back }: SecondStepProps) => {
-  const { session } = useServices()
+  const services = useServices()
   const methods = asked.methods.filter((method) => method !== 'passkey' || passkeysWork())
   const [method, setMethod] = useState<Method | undefined>(methods[0])
   const [refusal, setRefusal] = useState<string | null>(null)
@@ -35,7 +36,7 @@ export const SecondStep = ({ asked, back }: SecondStepProps) => {
   const prove: StepProps['prove'] = async (factor, refusalOf) => {
     setRefusal(null)
     try {
-      await session.finishSignIn(asked, factor)
+      await completeSignIn(services, asked, factor)
       return true
     } catch (failure) {
       const suspended = suspensionText(failure)

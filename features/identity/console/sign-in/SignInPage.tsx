@@ -9,6 +9,7 @@ import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { useRouter, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { Lines } from '../shared/BrandCard.tsx'
+import { signIn } from '../shared/session.ts'
 import { Card } from './Card.tsx'
 import { refusalText } from './refusal.ts'
 import { SecondStep } from './SecondStep.tsx'
@@ -45,7 +46,7 @@ const Terms = ({ custom, accept }: { custom: CustomLogin; accept: () => void }) 
 
 /** Signs in with name and password. `asked` is the second step if the account has one. */
 const usePasswordSignIn = () => {
-  const { session } = useServices()
+  const services = useServices()
   const [refusal, setRefusal] = useState<string | null>(null)
   const [busy, setBusy] = useState(false)
   const [asked, setAsked] = useState<MfaRequired | null>(null)
@@ -54,7 +55,7 @@ const usePasswordSignIn = () => {
     setBusy(true)
     setRefusal(null)
     try {
-      const more = await session.signIn(username, password)
+      const more = await signIn(services, username, password)
       if (more === null) return
       setAsked(more)
       form.setFieldValue('password', '')

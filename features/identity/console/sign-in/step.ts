@@ -1,4 +1,4 @@
-import type { SecondFactor } from '@portcullis/platform/console/lib/session.ts'
+import type { SecondFactor } from '../shared/session.ts'
 
 /** What each kind of second factor needs from the step that asks for it. */
 export interface StepProps {

@@ -1,7 +1,7 @@
 import { Checkbox, Radio, Text, TextInput } from '@mantine/core'
-import { getHashtags } from '@portcullis/contract'
+import { useQuery } from '@tanstack/react-query'
 import { Fragment, useEffect, useRef, useState } from 'react'
-import { useRead } from '../../lib/useRead.ts'
+import { useServices } from '../../lib/services.tsx'
 import { DeviceText } from '../DeviceText.tsx'
 import { Stack } from '../layout/layout.tsx'
 import { type EditorProps, type Filter, toggled } from './filter.ts'
@@ -11,8 +11,9 @@ import { TextEditor } from './TextEditor.tsx'
 
 const TagsEditor = ({ value, change }: EditorProps) => {
   const [text, setText] = useState('')
-  const tags = useRead(['tags'], getHashtags)
-  const found = (tags.data ?? []).filter(({ name }) => name.toLowerCase().includes(text.toLowerCase())).slice(0, 40)
+  const { filterValues } = useServices()
+  const tags = useQuery({ queryKey: ['tags', 'names'], queryFn: filterValues.tags })
+  const found = (tags.data ?? []).filter((name) => name.toLowerCase().includes(text.toLowerCase())).slice(0, 40)
   const chosen = (value ?? '').split(',')
   return (
     <Stack gap={8}>
@@ -24,7 +25,7 @@ const TagsEditor = ({ value, change }: EditorProps) => {
         onChange={(event) => setText(event.currentTarget.value)}
       />
       <Stack gap={6} scroll style={{ maxHeight: 240 }}>
-        {found.map(({ name }) => (
+        {found.map((name) => (
           <Checkbox
             key={name}
             label={<DeviceText value={name} />}

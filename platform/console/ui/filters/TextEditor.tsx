@@ -1,9 +1,10 @@
 import { Autocomplete, Button, Text, TextInput } from '@mantine/core'
-import { type ListFilter, type Suggestion, suggestFilterValues } from '@portcullis/contract'
-import { keepPreviousData } from '@tanstack/react-query'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useDeferredValue, useState } from 'react'
+import type { ListFilter } from '../../../contract/list.ts'
 import { plainText } from '../../lib/device-text.ts'
-import { useRead } from '../../lib/useRead.ts'
+import type { Suggestion } from '../../lib/filter-values.ts'
+import { useServices } from '../../lib/services.tsx'
 import { Row } from '../layout/layout.tsx'
 import type { EditorProps } from './filter.ts'
 import { strings } from './strings.ts'
@@ -40,11 +41,13 @@ const SuggestField = (
   props: FieldProps & { kind: NonNullable<ListFilter['suggests']>; pick: (value: string) => void },
 ) => {
   const text = useDeferredValue(props.text.trim())
-  const found = useRead(['suggestions', props.kind, text], suggestFilterValues, {
-    query: { kind: props.kind, text },
+  const { filterValues } = useServices()
+  const found = useQuery({
+    queryKey: ['suggestions', props.kind, text],
+    queryFn: () => filterValues.suggest(props.kind, text),
     placeholderData: keepPreviousData,
   })
-  const options = new Map((found.data?.data ?? []).map((one) => [one.value, one]))
+  const options = new Map((found.data ?? []).map((one) => [one.value, one]))
   return (
     <Autocomplete
       {...common(props)}

@@ -1,6 +1,5 @@
 import type { ReactNode } from 'react'
 import type { LiveTopic } from '../../lib/live.ts'
-import { ExportMenu, type ExportMenuProps } from '../ExportMenu.tsx'
 import { FilterBar } from '../filters/FilterBar.tsx'
 import { MoreMenu } from '../MoreMenu.tsx'
 import { ColumnsMenu } from '../table/ColumnsMenu.tsx'
@@ -10,6 +9,16 @@ import { ListFrame } from '../table/ListFrame.tsx'
 import type { Selection } from '../table/useSelection.ts'
 import type { ListTable } from './list-table.tsx'
 import type { List } from './useList.ts'
+
+/** The rows that a list shows now. */
+export interface ListedRows {
+  /** The query of the list: filters, search, sort. */
+  query: Readonly<Record<string, string>>
+  /** Keys of the shown columns, in order. */
+  columns: readonly string[]
+  /** Number of rows that match the filters. */
+  rows: number | null
+}
 
 export interface ListPageProps<Row> {
   title: string
@@ -32,8 +41,8 @@ export interface ListPageProps<Row> {
   actions?: ReactNode
   /** Content above the filters. */
   above?: ReactNode
-  /** Exports of the list. */
-  exports?: Pick<ExportMenuProps, 'name' | 'report' | 'csv' | 'pdf'>
+  /** The menu that exports the rows of the list. */
+  exports?: (rows: ListedRows) => ReactNode
   /** Tools next to the columns, instead of `exports`. */
   tools?: ReactNode
   /** Further items of the menu. */
@@ -63,14 +72,7 @@ export const ListPage = <Row,>(props: ListPageProps<Row>) => {
           {props.above}
           <FilterBar view={view} filters={filters} searchPlaceholder={props.searchPlaceholder}>
             <ColumnsMenu columns={columns} view={view} />
-            {exports === undefined ? null : (
-              <ExportMenu
-                {...exports}
-                query={list.query}
-                columns={exportKeysOf(columns, view.state.columns)}
-                rows={rows}
-              />
-            )}
+            {exports?.({ query: list.query, columns: exportKeysOf(columns, view.state.columns), rows })}
             {props.tools}
             <MoreMenu curl={list.curl}>{props.more}</MoreMenu>
           </FilterBar>

@@ -1,5 +1,5 @@
-import { readableEvent } from '@portcullis/contract'
 import type { ReactNode } from 'react'
+import { readableEvent } from '../../../contract/event-text.ts'
 import {
   columnsOf,
   filtersOf,

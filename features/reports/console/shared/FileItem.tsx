@@ -1,5 +1,5 @@
 import { Menu } from '@mantine/core'
-import { Quiet } from './layout/layout.tsx'
+import { Quiet } from '@portcullis/platform/console/ui/layout/layout.tsx'
 
 export interface FileItemProps {
   title: string

@@ -1,18 +1,19 @@
 import { Button, Menu } from '@mantine/core'
 import type { ExportForm, ReportListName } from '@portcullis/contract'
+import type { CallInput } from '@portcullis/platform/console/lib/api.ts'
+import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
+import { exportBody } from '@portcullis/platform/console/lib/export-body.ts'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { copyText } from '@portcullis/platform/console/ui/copy.ts'
+import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import type { ListedRows } from '@portcullis/platform/console/ui/list/ListPage.tsx'
+import { strings } from '@portcullis/platform/console/ui/strings.ts'
+import type { AnyOperation } from '@portcullis/platform/contract/operation.ts'
 import { Fragment } from 'react'
-import type { AnyOperation } from '../../contract/operation.ts'
-import type { CallInput } from '../lib/api.ts'
-import { curlOf } from '../lib/curl.ts'
-import { exportBody } from '../lib/export-body.ts'
-import type { ScheduleStart } from '../lib/schedule-address.ts'
-import { useServices } from '../lib/services.tsx'
-import { copyText } from './copy.ts'
 import { FileItem } from './FileItem.tsx'
-import { Icon } from './icons.tsx'
 import { useReportFile } from './report-file.ts'
 import { ScheduleItem } from './ScheduleItem.tsx'
-import { strings } from './strings.ts'
+import type { ScheduleStart } from './schedule-address.ts'
 
 /** A list to export, with its filters, order and columns. */
 export interface ExportedList {
@@ -124,20 +125,14 @@ export const ExportListsMenu = ({ lists }: { lists: readonly ExportedList[] }) =
   )
 }
 
-export interface ExportMenuProps {
+interface ExportMenuProps extends ListedRows {
   /** File name without extension, until the server sends one. */
   name: string
   /** Absent: the list has no files of its own, and reports contain it. */
   csv?: AnyOperation
   pdf?: AnyOperation
-  /** The query of the list: filters, search, sort. */
-  query: Readonly<Record<string, string>>
   /** Name of the list in reports. */
   report: ReportListName
-  /** Keys of the shown columns, in order. */
-  columns: readonly string[]
-  /** Number of rows that match the filters. */
-  rows: number | null
 }
 
 /** Exports a list with its current filters, order and columns. */

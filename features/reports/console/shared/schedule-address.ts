@@ -1,5 +1,5 @@
 import type { ReportListName } from '@portcullis/contract'
-import { exportBody } from './export-body.ts'
+import { exportBody } from '@portcullis/platform/console/lib/export-body.ts'
 
 /** The values with which the editor of a new report opens. */
 export interface ScheduleStart {

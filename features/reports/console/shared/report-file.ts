@@ -1,7 +1,7 @@
 import { type ExportForm, exportReport, type ReportFormat } from '@portcullis/contract'
-import { exportBody } from '../lib/export-body.ts'
-import type { ScheduleStart } from '../lib/schedule-address.ts'
-import { useServices } from '../lib/services.tsx'
+import { exportBody } from '@portcullis/platform/console/lib/export-body.ts'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import type { ScheduleStart } from './schedule-address.ts'
 
 /** Returns a function that fetches a list as a file, as a scheduled report makes it. Progress appears in the job tray. */
 export const useReportFile = () => {

@@ -1,9 +1,9 @@
-import type { ScheduleStart } from '../lib/schedule-address.ts'
-import { useServices } from '../lib/services.tsx'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { strings } from '@portcullis/platform/console/ui/strings.ts'
 import { FileItem } from './FileItem.tsx'
 import { useReportFile } from './report-file.ts'
 import { ScheduleItem } from './ScheduleItem.tsx'
-import { strings } from './strings.ts'
+import type { ScheduleStart } from './schedule-address.ts'
 
 /** Menu items that export or schedule a list without its own export menu. */
 export const ReportItems = (start: ScheduleStart) => {

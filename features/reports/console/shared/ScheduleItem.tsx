@@ -1,9 +1,9 @@
 import { Menu } from '@mantine/core'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { strings } from '@portcullis/platform/console/ui/strings.ts'
 import { useNavigate } from '@tanstack/react-router'
-import { type ScheduleStart, scheduleSearch } from '../lib/schedule-address.ts'
-import { useServices } from '../lib/services.tsx'
-import { Icon } from './icons.tsx'
-import { strings } from './strings.ts'
+import { type ScheduleStart, scheduleSearch } from './schedule-address.ts'
 
 /** Opens the report editor with the current list. Shown only to accounts that may save reports. */
 export const ScheduleItem = (start: ScheduleStart) => {

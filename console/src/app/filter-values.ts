@@ -1,0 +1,8 @@
+import { getHashtags, suggestFilterValues } from '@portcullis/contract'
+import type { Api } from '@portcullis/platform/console/lib/api.ts'
+import type { FilterValues } from '@portcullis/platform/console/lib/filter-values.ts'
+
+export const createFilterValues = (api: Pick<Api, 'call'>): FilterValues => ({
+  tags: async () => (await api.call(getHashtags)).map(({ name }) => name),
+  suggest: async (kind, text) => (await api.call(suggestFilterValues, { query: { kind, text } })).data,
+})
