@@ -26,8 +26,7 @@ const folderRules = FOLDERS.slice(0, -1).map((folder, index) => ({
   name: `${folder}-imports-lower-folders-only`,
   comment: `No import runs from ${folder}/ to a folder above it: ${FOLDERS.slice(index + 1).join(', ')}.`,
   severity: 'error',
-  // everything.ts gives features/contract.ts its former name.
-  from: { path: `^${folder}/`, pathNot: `${TEST}|^server/test/|^contract/src/everything\\.ts$` },
+  from: { path: `^${folder}/`, pathNot: `${TEST}|^server/test/` },
   to: { path: `^${anyOf(FOLDERS.slice(index + 1))}` },
 }))
 

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Command, PolicyChange } from '@portcullis/contract'
 import { plainKeyboard, rubberDucky, storageStick } from '@portcullis/domain/testing'
+import type { Command, PolicyChange } from '@portcullis/features/contract.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import {
   createTree,

@@ -1,5 +1,5 @@
-import type { NotificationGroup, RiskNotification } from '@portcullis/contract'
 import { hostileStrings, rubberDucky } from '@portcullis/domain/testing'
+import type { NotificationGroup, RiskNotification } from '@portcullis/features/contract.ts'
 import { SMTPServer } from 'smtp-server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { gunzipSync } from 'node:zlib'
-import type { Agent, Command } from '@portcullis/contract'
 import { hostileStrings, plainKeyboard, rubberDucky, storageStick, unless } from '@portcullis/domain/testing'
+import type { Agent, Command } from '@portcullis/features/contract.ts'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { openSignedIn, sharedBrowser, whyNoChromium } from '../proof/kit/browser.ts'

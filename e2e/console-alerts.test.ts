@@ -1,4 +1,3 @@
-import type { AlertCounts } from '@portcullis/contract'
 import {
   hostileTexts,
   plainKeyboard,
@@ -7,6 +6,7 @@ import {
   unifyingReceiver1207,
   unless,
 } from '@portcullis/domain/testing'
+import type { AlertCounts } from '@portcullis/features/contract.ts'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { openWindow, sharedBrowser, whyNoChromium } from '../proof/kit/browser.ts'

@@ -1,5 +1,5 @@
-import type { AssetConsumer } from '@portcullis/contract'
 import { hostileStrings, hostileTexts, plainKeyboard, unless } from '@portcullis/domain/testing'
+import type { AssetConsumer } from '@portcullis/features/contract.ts'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { openWindow, sharedBrowser, whyNoChromium } from '../proof/kit/browser.ts'

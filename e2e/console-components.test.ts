@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
-import type { previewPolicy, ResponseOf } from '@portcullis/contract'
 import { unless } from '@portcullis/domain/testing'
+import type { previewPolicy, ResponseOf } from '@portcullis/features/contract.ts'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { build } from 'vite'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'

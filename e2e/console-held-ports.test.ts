@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { AgentCommand } from '@portcullis/contract'
 import { hub, unless } from '@portcullis/domain/testing'
+import type { AgentCommand } from '@portcullis/features/contract.ts'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openWindow, sharedBrowser, whyNoChromium } from '../proof/kit/browser.ts'

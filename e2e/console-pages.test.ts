@@ -1,5 +1,5 @@
-import { configGroups, reportTraits } from '@portcullis/contract'
 import { unless } from '@portcullis/domain/testing'
+import { configGroups, reportTraits } from '@portcullis/features/contract.ts'
 import axeCore from 'axe-core'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

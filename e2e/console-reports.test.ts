@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ReportRun, ReportSchedule } from '@portcullis/contract'
 import { plainKeyboard, storageStick, unless } from '@portcullis/domain/testing'
+import type { ReportRun, ReportSchedule } from '@portcullis/features/contract.ts'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { openWindow, sharedBrowser, whyNoChromium } from '../proof/kit/browser.ts'

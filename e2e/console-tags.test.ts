@@ -1,5 +1,5 @@
-import type { Agent } from '@portcullis/contract'
 import { plainKeyboard, storageStick, unless } from '@portcullis/domain/testing'
+import type { Agent } from '@portcullis/features/contract.ts'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openSignedIn, sharedBrowser, whyNoChromium } from '../proof/kit/browser.ts'

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import { type AgentCommand, agentPaths, type DeviceReport } from '@portcullis/contract'
+import { type AgentCommand, agentPaths, type DeviceReport } from '@portcullis/features/contract.ts'
 import type { ServerCalls } from '../proof/kit/harness.ts'
 import type { TestApp } from '../server/test/app.ts'
 import { enrolAgent } from '../server/test/builders.ts'

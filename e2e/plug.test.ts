@@ -1,4 +1,3 @@
-import type { FleetEvent, Peripheral } from '@portcullis/contract'
 import {
   flipperBadUsb,
   hostileStrings,
@@ -12,6 +11,7 @@ import {
   storageStick,
   unifyingReceiver1207,
 } from '@portcullis/domain/testing'
+import type { FleetEvent, Peripheral } from '@portcullis/features/contract.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createKernelTree } from '../agent/test/harness.ts'
 import {

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
-import type { DeviceReport } from '@portcullis/contract'
 import { describeSysfs } from '@portcullis/domain/testing'
+import type { DeviceReport } from '@portcullis/features/contract.ts'
 import ssh2 from 'ssh2'
 import { pollLinux } from '../domain/test/platforms/linux-host.ts'
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { agentPaths, type CheckInRequest, type DeviceReport, type HostFacts } from '@portcullis/contract'
 import { factsHash, inventoryHash } from '@portcullis/domain'
 import { plainHost } from '@portcullis/domain/testing'
+import { agentPaths, type CheckInRequest, type DeviceReport, type HostFacts } from '@portcullis/features/contract.ts'
 import { createKey, enrolRequest, sessionRequest } from '../cli/simulator/identity.ts'
 
 /** Creates a host that sends given reports and repeats each one until it is acknowledged or the host is deleted. */

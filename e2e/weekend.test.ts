@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { FleetEvent, policyActivity, ResponseOf } from '@portcullis/contract'
 import { plainKeyboard, storageStick } from '@portcullis/domain/testing'
+import type { FleetEvent, policyActivity, ResponseOf } from '@portcullis/features/contract.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import {
   adminPassword,

@@ -94,7 +94,7 @@ export const countTags = operation({
       ),
       edit(
         'features/tags/console/TagCountPage.tsx',
-        `import { countTags } from '@portcullis/contract'
+        `import { countTags } from '@portcullis/features/contract.ts'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { Page } from '@portcullis/platform/console/ui/layout/layout.tsx'
 

@@ -1,7 +1,13 @@
 // Invariant: Every error code is documented, and every documented code exists.
 
-import { alertCatalogue, errorTable, eventCatalogue, subsystemCatalogue, subsystemNames } from '@portcullis/contract'
 import * as contract from '@portcullis/features/contract.ts'
+import {
+  alertCatalogue,
+  errorTable,
+  eventCatalogue,
+  subsystemCatalogue,
+  subsystemNames,
+} from '@portcullis/features/contract.ts'
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { describe, expect, it } from 'vitest'

@@ -1,6 +1,7 @@
 /** Evaluates the devices of a simulated host by the rules of its server, with the same function as a real agent. */
-import type { DeviceReport, PolicyRule } from '@portcullis/contract'
+
 import { decide, hasSerial, type PolicyDevice, parseReport, policyDevice } from '@portcullis/domain'
+import type { DeviceReport, PolicyRule } from '@portcullis/features/contract.ts'
 
 /** Cached devices. 10,000 hosts share a few hundred of them. */
 const parsedDevices = new Map<string, { device: PolicyDevice; hasSerial: boolean }>()

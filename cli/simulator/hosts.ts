@@ -1,7 +1,7 @@
 /** Hosts of an organisation: names, addresses, hardware, operating systems and typical devices. */
 import { createHash } from 'node:crypto'
-import type { HostFacts } from '@portcullis/contract'
 import { mustExist } from '@portcullis/domain'
+import type { HostFacts } from '@portcullis/features/contract.ts'
 import packageFile from '../../package.json' with { type: 'json' }
 import type { Role } from './models.ts'
 import { macosFacts, windowsFacts } from './other-systems.ts'

@@ -1,7 +1,8 @@
 /** Devices of one simulated host, and the devices that people attach and remove. */
-import type { DeviceChange, DeviceReport } from '@portcullis/contract'
+
 import { inventoryHash, mustExist } from '@portcullis/domain'
 import { buildDescriptors, type DeviceSpec } from '@portcullis/domain/testing'
+import type { DeviceChange, DeviceReport } from '@portcullis/features/contract.ts'
 import type { Evaluator } from './evaluator.ts'
 import type { Department } from './hosts.ts'
 import { attackTools, type Model, models, type Role } from './models.ts'

@@ -1,5 +1,5 @@
 /** Facts of simulated hosts with Windows or macOS, as their agents report them. */
-import type { HostFacts } from '@portcullis/contract'
+import type { HostFacts } from '@portcullis/features/contract.ts'
 import type { Random } from './random.ts'
 
 type Facts = Pick<HostFacts, 'osName' | 'osVersion' | 'kernel'> & Partial<Pick<HostFacts, 'osBuild'>>

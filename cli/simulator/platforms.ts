@@ -1,6 +1,7 @@
 /** Operating systems of simulated hosts, and what their agents report about a device. */
-import type { DeviceReport } from '@portcullis/contract'
+
 import { syntheticReport, usageDescriptor } from '@portcullis/domain'
+import type { DeviceReport } from '@portcullis/features/contract.ts'
 import type { Model } from './models.ts'
 import type { Random } from './random.ts'
 

@@ -1,5 +1,10 @@
 import { statSync, writeFileSync } from 'node:fs'
-import { type AuditStatus, auditStatus, exportAuditCheckpoints, exportAuditTrail } from '@portcullis/contract'
+import {
+  type AuditStatus,
+  auditStatus,
+  exportAuditCheckpoints,
+  exportAuditTrail,
+} from '@portcullis/features/contract.ts'
 import type { Command, OptionValues } from 'commander'
 import { refuseExisting, type Terminal } from './client.ts'
 import { argumentsOf, recover, runEntry } from './run-entry.ts'

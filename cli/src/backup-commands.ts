@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs'
-import { createBackup } from '@portcullis/contract'
+import { createBackup } from '@portcullis/features/contract.ts'
 import type { Command, OptionValues } from 'commander'
 import { CliError, type Terminal } from './client.ts'
 import { argumentsOf, runEntry } from './run-entry.ts'

@@ -1,5 +1,10 @@
 import { writeFileSync } from 'node:fs'
-import { applyConfigDocument, type ConfigDocument, type ResponseOf, readConfigDocument } from '@portcullis/contract'
+import {
+  applyConfigDocument,
+  type ConfigDocument,
+  type ResponseOf,
+  readConfigDocument,
+} from '@portcullis/features/contract.ts'
 import type { Command, OptionValues } from 'commander'
 import type { Terminal } from './client.ts'
 import { readConfigFile, writeConfigFile } from './config-file.ts'

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { type ConfigDocument, configGroups, groupOfItem, maskedSecret } from '@portcullis/contract'
+import { type ConfigDocument, configGroups, groupOfItem, maskedSecret } from '@portcullis/features/contract.ts'
 import { parse, stringify } from 'yaml'
 import { CliError } from './client.ts'
 import { variable } from './environment.ts'

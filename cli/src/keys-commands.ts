@@ -1,4 +1,4 @@
-import { rotateKeys } from '@portcullis/contract'
+import { rotateKeys } from '@portcullis/features/contract.ts'
 import type { Command } from 'commander'
 import type { Terminal } from './client.ts'
 

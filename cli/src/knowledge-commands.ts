@@ -1,5 +1,11 @@
-import { applyKnowledge, getKnowledge, type ResponseOf, rollbackKnowledge, uploadKnowledge } from '@portcullis/contract'
 import { releaseKeyFingerprint } from '@portcullis/domain'
+import {
+  applyKnowledge,
+  getKnowledge,
+  type ResponseOf,
+  rollbackKnowledge,
+  uploadKnowledge,
+} from '@portcullis/features/contract.ts'
 import type { Command, OptionValues } from 'commander'
 import type { Terminal } from './client.ts'
 import { readSignedKnowledge, signKnowledge } from './knowledge-file.ts'

@@ -1,8 +1,13 @@
 import { createPublicKey, sign } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type KnowledgeFileName, knowledgeLimits, knowledgeProofText, SignedKnowledge } from '@portcullis/contract'
 import { releaseKeyFingerprint } from '@portcullis/domain'
+import {
+  type KnowledgeFileName,
+  knowledgeLimits,
+  knowledgeProofText,
+  SignedKnowledge,
+} from '@portcullis/features/contract.ts'
 import { Check } from 'typebox/value'
 import { CliError } from './client.ts'
 import { now } from './clock.ts'

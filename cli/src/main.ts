@@ -1,7 +1,13 @@
 /** The command line `portcullis <noun> <verb>`, run with `npm run cli`. */
 import { readFileSync } from 'node:fs'
-import type { Agent, Subsystem, SystemStatus } from '@portcullis/contract'
-import { agentFilters, createEnrollmentToken, getAgents, subsystemHealth, systemStatus } from '@portcullis/contract'
+import type { Agent, Subsystem, SystemStatus } from '@portcullis/features/contract.ts'
+import {
+  agentFilters,
+  createEnrollmentToken,
+  getAgents,
+  subsystemHealth,
+  systemStatus,
+} from '@portcullis/features/contract.ts'
 import { Command, type OptionValues } from 'commander'
 import packageFile from '../../package.json' with { type: 'json' }
 import { registerAuditCommands } from './audit-commands.ts'

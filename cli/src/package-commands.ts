@@ -1,10 +1,10 @@
-import type { AgentPackage, listPackages, ResponseOf } from '@portcullis/contract'
+import type { AgentPackage, listPackages, ResponseOf } from '@portcullis/features/contract.ts'
 import {
   listPackages as listOperation,
   packageArchitectures,
   publishPackage,
   withdrawPackage,
-} from '@portcullis/contract'
+} from '@portcullis/features/contract.ts'
 import { type Command, Option, type OptionValues } from 'commander'
 import type { Terminal } from './client.ts'
 import { readPackageHeader, signPackage } from './package-file.ts'

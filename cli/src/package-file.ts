@@ -11,7 +11,7 @@ import {
   packageArchitectures,
   packageFileLimits,
   packageProofText,
-} from '@portcullis/contract'
+} from '@portcullis/features/contract.ts'
 import { Check } from 'typebox/value'
 import { assertBuild, assertVersion, kindBytes } from './build-kind.ts'
 import { CliError } from './client.ts'

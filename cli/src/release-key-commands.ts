@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path'
-import type { ReleaseKeyFile } from '@portcullis/contract'
 import { newestReleaseKey, releaseKeyFingerprint } from '@portcullis/domain'
+import type { ReleaseKeyFile } from '@portcullis/features/contract.ts'
 import type { Command, OptionValues } from 'commander'
 import { CliError, type Terminal } from './client.ts'
 import { now } from './clock.ts'

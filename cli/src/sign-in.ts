@@ -8,7 +8,7 @@ import {
   logout,
   type MfaRequired,
   type ResponseOf,
-} from '@portcullis/contract'
+} from '@portcullis/features/contract.ts'
 import { CliError, createClient, readText } from './client.ts'
 
 export interface SignInOptions {

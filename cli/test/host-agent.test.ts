@@ -1,4 +1,5 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
+import { inventoryHash } from '@portcullis/domain'
 import {
   agentPaths,
   CheckInRequest,
@@ -6,8 +7,7 @@ import {
   enrolProofText,
   SessionRequest,
   sessionProofText,
-} from '@portcullis/contract'
-import { inventoryHash } from '@portcullis/domain'
+} from '@portcullis/features/contract.ts'
 import { Check } from 'typebox/value'
 import { describe, expect, it } from 'vitest'
 import { createHostAgent, Refused } from '../simulator/host-agent.ts'

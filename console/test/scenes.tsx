@@ -1,7 +1,7 @@
 import '../src/app/styles.ts'
 import { MantineProvider } from '@mantine/core'
 import { Notifications } from '@mantine/notifications'
-import type { Peripheral } from '@portcullis/contract'
+import type { Peripheral } from '@portcullis/features/contract.ts'
 import { Why } from '@portcullis/features/devices/console/shared/Why.tsx'
 import { RuleEditor } from '@portcullis/features/policy/console/RuleEditor.tsx'
 import { DecideForm } from '@portcullis/features/policy/console/shared/DecideForm.tsx'

@@ -1,4 +1,4 @@
-import * as contract from '@portcullis/contract'
+import * as contract from '@portcullis/features/contract.ts'
 import { expect, it } from 'vitest'
 import { slimContract } from './slim-contract.ts'
 

@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url'
 import type { Plugin } from 'vite'
 
-const contractName = '@portcullis/contract'
+const contractName = '@portcullis/features/contract.ts'
 /** Files of the contract as the console imports them. An absolute path names the file itself. */
-const isContract = /^@portcullis\/(contract($|\/)|features\/contract\.ts)|^[@#.].*\/contract\/[a-z-]+\.ts$/
+const isContract = /^@portcullis\/contract\/|^[@#.].*\/contract\/[a-z-]+\.ts$|^[@#.].*features\/contract\.ts$/
 const isContractFile = /\/contract\/(src\/)?[a-z-]+\.ts$|\/features\/contract\.ts$/
 const slimId = '\0slim-contract'
 const definitionName = 'virtual:list/'
@@ -71,7 +71,7 @@ export const slimContract = (): Plugin => ({
   /** Gives each definition of a list its own module, so that it loads with its page and not with the first page. */
   async transform(code, file) {
     if (!code.includes('/contract') || isContractFile.test(file)) return null
-    const contract: Record<string, unknown> = await import('@portcullis/contract')
+    const contract: Record<string, unknown> = await import('@portcullis/features/contract.ts')
     const moduleOf = (name: string) =>
       isDefinition(name, contract[name]) ? `${definitionName}${name}` : functionsOfLists[name]
     return code.replace(/import \{([^}]+)\} from '([^']+)'/g, (whole, names: string, source: string) => {
@@ -85,7 +85,7 @@ export const slimContract = (): Plugin => ({
     })
   },
   async load(id) {
-    const contract: Record<string, unknown> = await import('@portcullis/contract')
+    const contract: Record<string, unknown> = await import('@portcullis/features/contract.ts')
     if (id.startsWith(definitionId)) {
       const name = id.slice(definitionId.length)
       return `export const ${name} = ${JSON.stringify(contract[name], isList(contract[name]) ? ofTable : withoutSchema)}`
@@ -112,7 +112,7 @@ export const slimContract = (): Plugin => ({
     const { errorTable } = await import('@portcullis/platform/contract/errors.ts')
     // The server sends the detail, and only the reference has the cause.
     const errors = Object.entries(errorTable).map(([code, { status, title, cure }]) => [code, { status, title, cure }])
-    const { alertCatalogue, eventCatalogue } = await import('@portcullis/contract')
+    const { alertCatalogue, eventCatalogue } = await import('@portcullis/features/contract.ts')
     // Only mails, the SIEM and the guide read the rest of a definition.
     const alerts = Object.entries(alertCatalogue).map(([kind, { title, steps }]) => [kind, { kind, title, steps }])
     const events = Object.entries(eventCatalogue).map(([kind, { name }]) => [kind, { name }])

@@ -1,6 +1,6 @@
 // Invariant: The id of another account's object gives no access.
 
-import { agentPaths, reportListNames, workerPaths } from '@portcullis/contract'
+import { agentPaths, reportListNames, workerPaths } from '@portcullis/features/contract.ts'
 import { api, type Environment, withEnvironment } from '../../proof/kit/environment.ts'
 import { seedFixture } from '../../proof/kit/fixture.ts'
 import { unknownId } from '../../proof/kit/operations.ts'

@@ -1,6 +1,6 @@
 // Invariant: A request body accepts no member that the contract does not name.
 
-import type { UserProfile } from '@portcullis/contract'
+import type { UserProfile } from '@portcullis/features/contract.ts'
 import { api, type Environment, type Person, withEnvironment } from '../../proof/kit/environment.ts'
 import { pathFor, seedFixture } from '../../proof/kit/fixture.ts'
 import { audienceOf, contractById, offeredBy, profileFor, readDocument } from '../../proof/kit/operations.ts'

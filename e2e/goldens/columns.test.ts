@@ -1,4 +1,10 @@
-import { columnsOf, type FileList, type ReportListName, reportLists, reportTraits } from '@portcullis/contract'
+import {
+  columnsOf,
+  type FileList,
+  type ReportListName,
+  reportLists,
+  reportTraits,
+} from '@portcullis/features/contract.ts'
 import { expect, it } from 'vitest'
 import { connectionsList, statusList } from '../../features/agentless/server/index.ts'
 import { agentsList } from '../../features/agents/server/index.ts'

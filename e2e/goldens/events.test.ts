@@ -1,4 +1,10 @@
-import { alertCatalogue, type EventKind, eventCatalogue, subsystemNames, syslogFormats } from '@portcullis/contract'
+import {
+  alertCatalogue,
+  type EventKind,
+  eventCatalogue,
+  subsystemNames,
+  syslogFormats,
+} from '@portcullis/features/contract.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { NewEvent } from '../../features/events/server/index.ts'
 import { append, deviceEvent, startMail } from '../../server/test/alerts.ts'

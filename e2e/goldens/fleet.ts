@@ -1,6 +1,5 @@
 import crypto from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
-import type { DeviceReport, HostFacts } from '@portcullis/contract'
 import {
   hostileTexts,
   hub,
@@ -11,6 +10,7 @@ import {
   webcam,
   yubiKey,
 } from '@portcullis/domain/testing'
+import type { DeviceReport, HostFacts } from '@portcullis/features/contract.ts'
 import { vi } from 'vitest'
 import { fromRoot } from '../../proof/kit/root.ts'
 import { agentlessOf, failure, ok, success } from '../../server/test/agentless.ts'

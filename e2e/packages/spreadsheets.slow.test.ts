@@ -1,8 +1,14 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type CellForm, columnsOf, type ReportListName, reportListNames, reportLists } from '@portcullis/contract'
 import { plainKeyboard, storageStick, unless } from '@portcullis/domain/testing'
+import {
+  type CellForm,
+  columnsOf,
+  type ReportListName,
+  reportListNames,
+  reportLists,
+} from '@portcullis/features/contract.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { undefuse } from '../../platform/server/csv.ts'
 import {

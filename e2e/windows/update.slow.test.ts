@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Rollout, RolloutHost } from '@portcullis/contract'
 import { formatReleaseKeyFile, windowsScriptName } from '@portcullis/domain'
 import { releaseKeyFileOf, releaseKeyPair, unless } from '@portcullis/domain/testing'
+import type { Rollout, RolloutHost } from '@portcullis/features/contract.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { nodeFlags } from '../../agent/src/node-flags.ts'
 import {

@@ -1,7 +1,7 @@
 // Invariant: Floods beside a working fleet stay within the limits of this proof.
 
 import { setTimeout as pause } from 'node:timers/promises'
-import { agentPaths, workerPaths } from '@portcullis/contract'
+import { agentPaths, workerPaths } from '@portcullis/features/contract.ts'
 import type { Counts, Order } from '../kit/attackers.ts'
 import { api } from '../kit/environment.ts'
 import { enrolHost } from '../kit/host.ts'

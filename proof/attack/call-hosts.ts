@@ -1,9 +1,9 @@
 /** Calls operations about what hosts report: findings, held ports, two entries of one computer, quarantine. */
 
 import { randomUUID } from 'node:crypto'
-import { agentPaths } from '@portcullis/contract'
 import { inventoryHash } from '@portcullis/domain'
 import { plainHost, rubberDucky } from '@portcullis/domain/testing'
+import { agentPaths } from '@portcullis/features/contract.ts'
 import type { Environment } from '../kit/environment.ts'
 import type { Host } from '../kit/host.ts'
 import type { Caller } from './caller.ts'

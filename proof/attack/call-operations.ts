@@ -2,9 +2,9 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
-import { agentPaths } from '@portcullis/contract'
 import { inventoryHash } from '@portcullis/domain'
 import { type ReleaseKeyPair, rubberDucky } from '@portcullis/domain/testing'
+import { agentPaths } from '@portcullis/features/contract.ts'
 import { Secret, TOTP } from 'otpauth'
 import type { Environment } from '../kit/environment.ts'
 import type { Fixture } from '../kit/fixture.ts'

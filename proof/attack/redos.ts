@@ -1,6 +1,6 @@
 // Invariant: No regular expression takes super-linear time.
 
-import { alertCatalogue, alertCause, eventTextForms } from '@portcullis/contract'
+import { alertCatalogue, alertCause, eventTextForms } from '@portcullis/features/contract.ts'
 import { check } from 'recheck'
 import { atLeast, atMost, type Check, figure, type Outcome, round } from '../kit/verdict.ts'
 import { expressionsOf } from './source/expressions.ts'

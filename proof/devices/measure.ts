@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { type DeviceReport, icons } from '@portcullis/contract'
 import { classify, createKnowledge, parseReport } from '@portcullis/domain'
+import { type DeviceReport, icons } from '@portcullis/features/contract.ts'
 
 /** A device with the truth about it. */
 export interface Fixture {

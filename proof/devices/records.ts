@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
-import type { DeviceReport } from '@portcullis/contract'
+import type { DeviceReport } from '@portcullis/features/contract.ts'
 import type { Fixture } from './measure.ts'
 
 interface DeviceRecord {

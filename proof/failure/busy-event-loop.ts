@@ -7,7 +7,7 @@ import {
   exportAgentPdf,
   exportPeripheralsCsv,
   fetchAgentsDebugLogs,
-} from '@portcullis/contract'
+} from '@portcullis/features/contract.ts'
 import { createTransport } from '../../cli/simulator/transport.ts'
 import { startAttackers } from '../kit/attackers.ts'
 import type { PlayedHost } from '../kit/loader/hosts.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { agentPaths } from '@portcullis/contract'
+import { agentPaths } from '@portcullis/features/contract.ts'
 import { createTransport } from '../../cli/simulator/transport.ts'
 import { startAttackers } from '../kit/attackers.ts'
 import { startServer } from '../kit/installation.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { eventCatalogue, type Poll, type PollResult, workerLimits } from '@portcullis/contract'
 import { plainHost, storageStick } from '@portcullis/domain/testing'
+import { eventCatalogue, type Poll, type PollResult, workerLimits } from '@portcullis/features/contract.ts'
 import { startFaultTest, timesOf } from '../kit/fault-test.ts'
 import { endedPolls, type Given, readPolls, runningOf, watchPolls } from '../kit/poll-log.ts'
 import { ownWorkerOf } from '../kit/proc.ts'

@@ -5,7 +5,7 @@ import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { permissionsOf } from '@portcullis/contract'
+import { permissionsOf } from '@portcullis/features/contract.ts'
 import { leftOut } from '../../platform/server/backup/index.ts'
 import { freePort } from '../../server/test/free-port.ts'
 import { startDatabase, temporaryFolder } from '../kit/database.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { errorTable } from '@portcullis/contract'
+import { errorTable } from '@portcullis/features/contract.ts'
 import { createTransport } from '../../cli/simulator/transport.ts'
 import { type Environment, withEnvironment } from '../kit/environment.ts'
 import { createFaults, faultHeader, faultText, thrownHeader } from '../kit/fault-control.ts'

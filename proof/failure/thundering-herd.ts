@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { agentPaths } from '@portcullis/contract'
+import { agentPaths } from '@portcullis/features/contract.ts'
 import { createTransport } from '../../cli/simulator/transport.ts'
 import type { PlayedHost } from '../kit/loader/hosts.ts'
 import { residentBytes, withMemoryGrowth } from '../kit/proc.ts'

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { consoleHeader } from '@portcullis/contract'
+import { consoleHeader } from '@portcullis/features/contract.ts'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { adminPassword } from './harness.ts'
 

@@ -1,6 +1,6 @@
 /** The environment of all gates: database, server, a person of each profile with a token, hosts, worker. */
 import { join } from 'node:path'
-import type { UserProfile } from '@portcullis/contract'
+import type { UserProfile } from '@portcullis/features/contract.ts'
 import type pg from 'pg'
 import { freePort } from '../../server/test/free-port.ts'
 import { startDatabase, temporaryFolder } from './database.ts'

@@ -1,5 +1,5 @@
 /** Seeds objects that belong to one user, and the principals that try to access them. */
-import { type Permission, permissionsOf, type UserProfile } from '@portcullis/contract'
+import { type Permission, permissionsOf, type UserProfile } from '@portcullis/features/contract.ts'
 import { api, type Environment, type Person } from './environment.ts'
 import type { Host } from './host.ts'
 import { contractById, filled, type Offered, unknownId } from './operations.ts'

@@ -13,8 +13,8 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Agent, AgentDetail, DeviceReport, FleetEvent, Peripheral } from '@portcullis/contract'
 import { describeSysfs } from '@portcullis/domain/testing'
+import type { Agent, AgentDetail, DeviceReport, FleetEvent, Peripheral } from '@portcullis/features/contract.ts'
 import { nodeFlags } from '../../agent/src/node-flags.ts'
 import { codeCache } from '../../server/test/code-cache.ts'
 

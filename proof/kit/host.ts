@@ -1,8 +1,8 @@
 /** Registers a host and an agentless worker, with their keys. */
 import { randomUUID, sign } from 'node:crypto'
-import { agentPaths, type EnrolRequest, workerPaths } from '@portcullis/contract'
 import { inventoryHash } from '@portcullis/domain'
 import { plainHost, storageStick } from '@portcullis/domain/testing'
+import { agentPaths, type EnrolRequest, workerPaths } from '@portcullis/features/contract.ts'
 import { createKey, enrolRequest, sessionRequest } from '../../cli/simulator/identity.ts'
 import { type HttpResponse, jsonOf, type Wire } from './wire.ts'
 

@@ -2,8 +2,8 @@
  * Reads the operations that the running server describes (`/openapi.json`) and those that this checkout's contract
  * requires.
  */
-import * as contract from '@portcullis/contract'
-import { type AnyOperation, type Permission, permissionTable, type UserProfile } from '@portcullis/contract'
+import * as contract from '@portcullis/features/contract.ts'
+import { type AnyOperation, type Permission, permissionTable, type UserProfile } from '@portcullis/features/contract.ts'
 import type { Environment } from './environment.ts'
 import { writtenPermissions } from './permissions.ts'
 import { jsonOf } from './wire.ts'

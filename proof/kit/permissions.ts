@@ -3,7 +3,7 @@
  * contract, so a gate that did the same would accept any mistake there. Review a change here as a change of
  * permissions.
  */
-import type { Permission } from '@portcullis/contract'
+import type { Permission } from '@portcullis/features/contract.ts'
 
 const byPermission: Readonly<Record<Permission | 'public', string>> = {
   'config:write': `

@@ -3,9 +3,9 @@
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { agentPaths } from '@portcullis/contract'
 import { inventoryHash } from '@portcullis/domain'
 import { plainHost, storageStick } from '@portcullis/domain/testing'
+import { agentPaths } from '@portcullis/features/contract.ts'
 import { createKey, enrolRequest, sessionRequest } from '../../cli/simulator/identity.ts'
 import type { Answer, Transport } from '../../cli/simulator/transport.ts'
 import type { PlayedHost } from './loader/hosts.ts'

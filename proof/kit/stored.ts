@@ -1,6 +1,6 @@
 /** Compares the reports that the server acknowledged with the rows that its database stores. */
 
-import { eventCatalogue } from '@portcullis/contract'
+import { eventCatalogue } from '@portcullis/features/contract.ts'
 import pg from 'pg'
 import type { ReportingHost } from './reporting-host.ts'
 

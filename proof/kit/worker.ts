@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { type Poll, type PollResult, type WorkerResultsResponse, workerPaths } from '@portcullis/contract'
+import { type Poll, type PollResult, type WorkerResultsResponse, workerPaths } from '@portcullis/features/contract.ts'
 import type { ServerProcess } from './server.ts'
 
 export type WorkerProcess = Awaited<ReturnType<typeof startWorkerProcess>>

@@ -1,9 +1,9 @@
 /** Measures check-ins per second, and check-ins per CPU second of server and database. */
 
 import { setTimeout as pause } from 'node:timers/promises'
-import { agentPaths, type DeviceReport } from '@portcullis/contract'
 import { inventoryHash } from '@portcullis/domain'
 import { storageStick } from '@portcullis/domain/testing'
+import { agentPaths, type DeviceReport } from '@portcullis/features/contract.ts'
 import type pg from 'pg'
 import { createPercentiles } from '../../cli/simulator/percentiles.ts'
 import { createTransport } from '../../cli/simulator/transport.ts'

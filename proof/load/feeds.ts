@@ -1,5 +1,5 @@
-import { feedLimits } from '@portcullis/contract'
 import { readFeed } from '@portcullis/domain'
+import { feedLimits } from '@portcullis/features/contract.ts'
 import { startServer } from '../kit/installation.ts'
 import { atLeast, type Finding, figure, round } from '../kit/verdict.ts'
 import type { BenchResult, Settings } from './result.ts'

@@ -1,3 +1,4 @@
+import { storageStick } from '@portcullis/domain/testing'
 import type {
   ConnectionStatus,
   Poll,
@@ -5,8 +6,7 @@ import type {
   WorkerLeaseRequest,
   WorkerLeaseResponse,
   WorkerPollerDetails,
-} from '@portcullis/contract'
-import { storageStick } from '@portcullis/domain/testing'
+} from '@portcullis/features/contract.ts'
 import type { TestApp } from './app.ts'
 import { hostFacts, pageOf } from './builders.ts'
 

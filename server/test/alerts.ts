@@ -1,4 +1,4 @@
-import type { EventKind } from '@portcullis/contract'
+import type { EventKind } from '@portcullis/features/contract.ts'
 import { deviceDetails, type NewEvent } from '@portcullis/features/events/server/index.ts'
 import { SMTPServer } from 'smtp-server'
 import type { TestApp } from './app.ts'

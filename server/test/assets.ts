@@ -1,4 +1,10 @@
-import { type Agent, type AssetAgent, AssetMessage, type AssetPeripheral, type Peripheral } from '@portcullis/contract'
+import {
+  type Agent,
+  type AssetAgent,
+  AssetMessage,
+  type AssetPeripheral,
+  type Peripheral,
+} from '@portcullis/features/contract.ts'
 import { Compile } from 'typebox/compile'
 import type { TestApp } from './app.ts'
 import { pageOf } from './builders.ts'

@@ -1,5 +1,6 @@
 import { type KeyObject, randomBytes, randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
+import { factsHash, inventoryHash } from '@portcullis/domain'
 import {
   type Agent,
   type AgentDetail,
@@ -11,8 +12,7 @@ import {
   type HostFacts,
   type Peripheral,
   type Problem,
-} from '@portcullis/contract'
-import { factsHash, inventoryHash } from '@portcullis/domain'
+} from '@portcullis/features/contract.ts'
 import { createKey, enrolRequest, sessionRequest } from '../../cli/simulator/identity.ts'
 import type { TestApp } from './app.ts'
 

@@ -1,4 +1,4 @@
-import type { UserProfile } from '@portcullis/contract'
+import type { UserProfile } from '@portcullis/features/contract.ts'
 import type { Context } from '@portcullis/platform/server/context.ts'
 import { permissionSetOf } from '@portcullis/platform/server/http/actor.ts'
 import { createHttpApp, type HttpApp } from '@portcullis/platform/server/http/http-app.ts'

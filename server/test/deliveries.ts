@@ -1,4 +1,4 @@
-import type { Delivery, EventOutput, NotificationGroup } from '@portcullis/contract'
+import type { Delivery, EventOutput, NotificationGroup } from '@portcullis/features/contract.ts'
 import { startTestApp, type TestApp } from './app.ts'
 
 export const notificationsBase = '/prime/webui/systemNotification'

@@ -1,5 +1,5 @@
-import type { DeviceReport } from '@portcullis/contract'
 import { parseReport, policyDevice } from '@portcullis/domain'
+import type { DeviceReport } from '@portcullis/features/contract.ts'
 import type { EvaluatedDevice, Fingerprint } from '@portcullis/features/devices/server/index.ts'
 
 const fingerprints = new Map<string, Fingerprint>()

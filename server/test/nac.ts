@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { NacSystem, Quarantine } from '@portcullis/contract'
+import type { NacSystem, Quarantine } from '@portcullis/features/contract.ts'
 import { startTestApp, type TestApp, type TestAppOptions } from './app.ts'
 import { type EnrolOptions, enrolAgent, pageOf, type TestAgent } from './builders.ts'
 import { createAuthority } from './certificates.ts'

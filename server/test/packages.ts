@@ -1,8 +1,8 @@
 import { createHash, type KeyObject, sign } from 'node:crypto'
 import { zstdCompressSync } from 'node:zlib'
-import { packageProofText, type ReleaseKeyRotation } from '@portcullis/contract'
 import { type ReleaseKeyPair, releaseKeyFileOf } from '@portcullis/domain/testing'
 import type { ReleaseKeySource } from '@portcullis/features/builds/server/index.ts'
+import { packageProofText, type ReleaseKeyRotation } from '@portcullis/features/contract.ts'
 import type { TestApp } from './app.ts'
 
 /** Returns the release key of a server, as configured at start. */

@@ -1,4 +1,4 @@
-import type { ReportRun, ReportSchedule, ReportScheduleInput } from '@portcullis/contract'
+import type { ReportRun, ReportSchedule, ReportScheduleInput } from '@portcullis/features/contract.ts'
 import type { LightMyRequestResponse as Response } from 'fastify'
 import type { TestApp } from './app.ts'
 import { pageOf } from './builders.ts'

@@ -1,4 +1,4 @@
-import type { AgentCommand, Command, DeviceReport, HostFacts, Rollout } from '@portcullis/contract'
+import type { AgentCommand, Command, DeviceReport, HostFacts, Rollout } from '@portcullis/features/contract.ts'
 import type { TestApp } from './app.ts'
 import { type CheckInFields, enrolAgent, enrolmentToken, pageOf, type TestAgent } from './builders.ts'
 

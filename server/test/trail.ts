@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { AuditStatus } from '@portcullis/contract'
+import type { AuditStatus } from '@portcullis/features/contract.ts'
 import { startTestApp, type TestApp } from './app.ts'
 
 export const minute = 60_000

@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core'
-import { endApprovalLift, getPolicy } from '@portcullis/contract'
+import { endApprovalLift, getPolicy } from '@portcullis/features/contract.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'

@@ -1,4 +1,4 @@
-import { permissionTable, profileNames } from '@portcullis/contract'
+import { permissionTable, profileNames } from '@portcullis/features/contract.ts'
 import { useServices, useSession } from '@portcullis/platform/console/lib/services.tsx'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'

@@ -1,7 +1,7 @@
 import { useMantineColorScheme } from '@mantine/core'
 import { createSpotlight, Spotlight } from '@mantine/spotlight'
-import { type Agent, getAgents, getPeripherals, type Peripheral } from '@portcullis/contract'
 import { hostStateOf } from '@portcullis/features/agents/console/shared/host-state.ts'
+import { type Agent, getAgents, getPeripherals, type Peripheral } from '@portcullis/features/contract.ts'
 import { agentAddress, deviceAddress } from '@portcullis/platform/console/lib/addresses.ts'
 import { plainText } from '@portcullis/platform/console/lib/device-text.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'

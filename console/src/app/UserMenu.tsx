@@ -1,5 +1,5 @@
 import { Avatar, Menu, UnstyledButton, useMantineColorScheme, VisuallyHidden } from '@mantine/core'
-import { profileNames } from '@portcullis/contract'
+import { profileNames } from '@portcullis/features/contract.ts'
 import { useServices, useSession } from '@portcullis/platform/console/lib/services.tsx'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { Icon, type IconName } from '@portcullis/platform/console/ui/icons.tsx'

@@ -1,4 +1,4 @@
-import { getPolicy } from '@portcullis/contract'
+import { getPolicy } from '@portcullis/features/contract.ts'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
 import classes from './Frame.module.css'

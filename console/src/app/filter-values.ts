@@ -1,4 +1,4 @@
-import { getHashtags, suggestFilterValues } from '@portcullis/contract'
+import { getHashtags, suggestFilterValues } from '@portcullis/features/contract.ts'
 import type { Api } from '@portcullis/platform/console/lib/api.ts'
 import type { FilterValues } from '@portcullis/platform/console/lib/filter-values.ts'
 

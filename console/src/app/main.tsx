@@ -1,7 +1,7 @@
 import './styles.ts'
 import { localStorageColorSchemeManager, MantineProvider } from '@mantine/core'
 import { Notifications } from '@mantine/notifications'
-import { signedInFragment } from '@portcullis/contract'
+import { signedInFragment } from '@portcullis/features/contract.ts'
 import { refreshByCookie, sessionCalls } from '@portcullis/features/identity/console/shared/session.ts'
 import { ConfirmIdentity } from '@portcullis/features/identity/console/sign-in/ConfirmIdentity.tsx'
 import { createApi } from '@portcullis/platform/console/lib/api.ts'

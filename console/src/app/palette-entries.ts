@@ -1,4 +1,4 @@
-import type { Permission } from '@portcullis/contract'
+import type { Permission } from '@portcullis/features/contract.ts'
 import type { IconName } from '@portcullis/platform/console/ui/icons.tsx'
 import { places, settingsPlaces } from './places.ts'
 import { paletteWords, strings } from './strings.ts'

@@ -1,4 +1,4 @@
-import { identityConfirmedPage } from '@portcullis/contract'
+import { identityConfirmedPage } from '@portcullis/features/contract.ts'
 import { parseSearchText, searchText } from '@portcullis/platform/console/lib/view-state.ts'
 import { code } from '@portcullis/platform/console/ui/code.ts'
 import { createRouter, lazyRouteComponent, Outlet } from '@tanstack/react-router'

@@ -16,8 +16,8 @@ import type {
   quarantineList,
   reportRunList,
   ruleList,
-} from '@portcullis/contract'
-import { identityConfirmedPage } from '@portcullis/contract'
+} from '@portcullis/features/contract.ts'
+import { identityConfirmedPage } from '@portcullis/features/contract.ts'
 import type { DraftName } from '@portcullis/features/policy/console/shared/rule-draft.ts'
 import type { ScheduleName } from '@portcullis/features/reports/console/shared/schedule-address.ts'
 import { choiceSearch, listSearch, textSearch } from '@portcullis/platform/console/lib/search.ts'

@@ -1,5 +1,4 @@
 import { Button, Modal } from '@mantine/core'
-import { createWorkerToken, type ResponseOf } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { CopyField } from '@portcullis/platform/console/ui/CopyField.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
@@ -8,6 +7,7 @@ import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
 import { Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { useState } from 'react'
+import { createWorkerToken, type ResponseOf } from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 const Body = ({ close }: { close: () => void }) => {

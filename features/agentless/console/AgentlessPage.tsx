@@ -1,5 +1,4 @@
 import { Button } from '@mantine/core'
-import { type ConnectionStatus, connectionDetailsStatus } from '@portcullis/contract'
 import { agentAddress } from '@portcullis/platform/console/lib/addresses.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
@@ -12,6 +11,7 @@ import { useSelection } from '@portcullis/platform/console/ui/table/useSelection
 import { useKeys } from '@portcullis/platform/console/ui/useKeys.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { useRef, useState } from 'react'
+import { type ConnectionStatus, connectionDetailsStatus } from '#features/contract.ts'
 import { ExportListsMenu } from '#features/reports/console/shared/ExportMenu.tsx'
 import { statusTable } from './agentless.view.tsx'
 import { CauseStrip } from './CauseStrip.tsx'

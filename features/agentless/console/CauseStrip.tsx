@@ -1,9 +1,9 @@
 import { useMediaQuery } from '@mantine/hooks'
-import { connectionCauses, type ResponseOf } from '@portcullis/contract'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { Note } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SeverityShape } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { useState } from 'react'
+import { connectionCauses, type ResponseOf } from '#features/contract.ts'
 import classes from './agentless.module.css'
 import { strings } from './strings.ts'
 

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
-import type { ConnectionStatus } from '@portcullis/contract'
 import { SelectionBar } from '@portcullis/platform/console/ui/table/SelectionBar.tsx'
 import type { Selection } from '@portcullis/platform/console/ui/table/useSelection.ts'
+import type { ConnectionStatus } from '#features/contract.ts'
 import { useConnectionActions } from './connection-actions.ts'
 import { strings } from './strings.ts'
 

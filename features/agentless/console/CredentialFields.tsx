@@ -1,6 +1,6 @@
 import { Checkbox, NumberInput, PasswordInput, Textarea, TextInput } from '@mantine/core'
-import { pollInterval } from '@portcullis/contract'
 import { Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { pollInterval } from '#features/contract.ts'
 import { type SecretName, secretNames } from './connection-draft.ts'
 import { strings } from './strings.ts'
 

@@ -1,5 +1,4 @@
 import { Modal, NativeSelect, NumberInput } from '@mantine/core'
-import { type BodyOf, connectionPlatforms, updateWorkerDefaults, type WorkerPollerDetails } from '@portcullis/contract'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { CallFailure, fieldMessage } from '@portcullis/platform/console/lib/problem.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
@@ -12,6 +11,7 @@ import { Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
 import { useState } from 'react'
+import { type BodyOf, connectionPlatforms, updateWorkerDefaults, type WorkerPollerDetails } from '#features/contract.ts'
 import { type CredentialDraft, CredentialFields } from './CredentialFields.tsx'
 import { secretNames, shownBody } from './connection-draft.ts'
 import { platformLabels } from './labels.ts'

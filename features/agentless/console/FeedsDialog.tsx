@@ -1,5 +1,4 @@
 import { Button, Modal } from '@mantine/core'
-import { deleteFeed, type Feed, listFeeds } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { confirm } from '@portcullis/platform/console/ui/confirm.ts'
@@ -9,6 +8,7 @@ import { Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.
 import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { useState } from 'react'
+import { deleteFeed, type Feed, listFeeds } from '#features/contract.ts'
 import { NewFeed } from './NewFeed.tsx'
 import { strings } from './strings.ts'
 

@@ -1,5 +1,4 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core'
-import { createApiToken, createFeed, type Feed, updateFeed } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { CopyField } from '@portcullis/platform/console/ui/CopyField.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
@@ -7,6 +6,7 @@ import { DialogActions } from '@portcullis/platform/console/ui/form/DialogAction
 import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
 import { Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { type FormEvent, useState } from 'react'
+import { createApiToken, createFeed, type Feed, updateFeed } from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 interface Made {

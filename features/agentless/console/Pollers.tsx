@@ -1,11 +1,11 @@
 import { Popover } from '@mantine/core'
-import type { WorkerPollerDetails } from '@portcullis/contract'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { PressButton } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { right, SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { useState } from 'react'
+import type { WorkerPollerDetails } from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 const head = [

@@ -1,9 +1,9 @@
-import { type ConnectionTest, pollSteps } from '@portcullis/contract'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { Note, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SeverityLine } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { StepList, type StepView } from '@portcullis/platform/console/ui/steps/StepList.tsx'
 import { useEffect, useRef } from 'react'
+import { type ConnectionTest, pollSteps } from '#features/contract.ts'
 import { durationText, platformLabels, stepLabels } from './labels.ts'
 import { strings } from './strings.ts'
 

@@ -1,14 +1,14 @@
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { confirm } from '@portcullis/platform/console/ui/confirm.ts'
+import { tell, tellFailure } from '@portcullis/platform/console/ui/tell.ts'
+import type { QueryClient } from '@tanstack/react-query'
 import {
   confirmHostKeys,
   deleteConnections,
   registerConnections,
   unregisterConnections,
   updateConnection,
-} from '@portcullis/contract'
-import { useServices } from '@portcullis/platform/console/lib/services.tsx'
-import { confirm } from '@portcullis/platform/console/ui/confirm.ts'
-import { tell, tellFailure } from '@portcullis/platform/console/ui/tell.ts'
-import type { QueryClient } from '@tanstack/react-query'
+} from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 const changing = ['rows', 'connection', 'connection-status', 'connections-running', 'connection-causes', 'worker']

@@ -1,5 +1,5 @@
-import type { Connection } from '@portcullis/contract'
 import { describe, expect, it } from 'vitest'
+import type { Connection } from '#features/contract.ts'
 import { changeOf, draftOf, faultsOf, inputOf, shownBody, tagChangesOf } from './connection-draft.ts'
 
 const stored: Connection = {

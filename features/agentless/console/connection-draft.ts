@@ -1,4 +1,4 @@
-import type { BodyOf, Connection, ConnectionInput, updateConnection } from '@portcullis/contract'
+import type { BodyOf, Connection, ConnectionInput, updateConnection } from '#features/contract.ts'
 import { type TagChanges, tagChanges } from '#features/policy/console/shared/opens-by-tags.ts'
 import { strings } from './strings.ts'
 

@@ -6,7 +6,7 @@ import {
   exportAgentlessCsv,
   exportAgentlessPdf,
   exportCsvConnections,
-} from '@portcullis/contract'
+} from '#features/contract.ts'
 import type { ExportedList } from '#features/reports/console/shared/ExportMenu.tsx'
 import { strings } from './strings.ts'
 

@@ -1,5 +1,5 @@
-import type { Connection, connectionPlatforms, PollStep } from '@portcullis/contract'
 import { messages } from '@portcullis/platform/console/lib/messages.ts'
+import type { Connection, connectionPlatforms, PollStep } from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 export const platformLabels: Readonly<Record<(typeof connectionPlatforms)[number], string>> = {

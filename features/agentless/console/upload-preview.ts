@@ -1,4 +1,4 @@
-import type { ResponseOf, uploadConnections } from '@portcullis/contract'
+import type { ResponseOf, uploadConnections } from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 export type UploadReport = ResponseOf<typeof uploadConnections>

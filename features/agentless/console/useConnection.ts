@@ -1,6 +1,6 @@
-import { type Connection, connectionDetailsStatus, listConnections } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { useQuery } from '@tanstack/react-query'
+import { type Connection, connectionDetailsStatus, listConnections } from '#features/contract.ts'
 
 // The filter also matches longer names, so the exact one is found among this many.
 const maxMatches = 1_000

@@ -1,7 +1,7 @@
-import { type ConnectionInput, type ConnectionTest, readConnectionTest, testConnection } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { useTest } from '@portcullis/platform/console/ui/steps/useTest.ts'
 import { useCallback } from 'react'
+import { type ConnectionInput, type ConnectionTest, readConnectionTest, testConnection } from '#features/contract.ts'
 
 // Milliseconds between requests, while a person watches the test.
 const askAgain = 500

@@ -1,10 +1,10 @@
-import { type ConnectionStatus, connectionDetailsStatus } from '@portcullis/contract'
 import { reconcile } from '@portcullis/platform/console/lib/reconcile.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import type { ListPage, RowSource } from '@portcullis/platform/console/ui/table/column.ts'
 import { windowSize } from '@portcullis/platform/console/ui/table/useRows.ts'
 import { useQuery } from '@tanstack/react-query'
 import { type RefObject, useEffect, useEffectEvent } from 'react'
+import { type ConnectionStatus, connectionDetailsStatus } from '#features/contract.ts'
 import { useWorker } from './useWorker.ts'
 
 // A poll takes about a second: while one runs or is due, its steps are worth showing.

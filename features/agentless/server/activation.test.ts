@@ -1,12 +1,12 @@
 // Invariant: A poll result counts once, only while its lease is the current one, and only from the activated
 //   process that holds it.
 
-import type { Poll } from '@portcullis/contract'
 import { agentlessBase, agentlessOf, ok, success } from '@portcullis/server/test/agentless.ts'
 import { adminPassword, startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { approveRequest } from '@portcullis/server/test/approvals.ts'
 import { person } from '@portcullis/server/test/people.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Poll } from '#features/contract.ts'
 
 let t: TestApp
 let agentless: ReturnType<typeof agentlessOf>

@@ -1,12 +1,12 @@
 // Invariant: The data that a polled host reports about itself hides no other host.
 
-import type { Agent, Connection, FleetEvent, Poll, PollResult } from '@portcullis/contract'
 import { plainKeyboard, storageStick } from '@portcullis/domain/testing'
 import { agentlessOf, agentlessBase as base, failure, ok, success } from '@portcullis/server/test/agentless.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent, hostFacts, pageOf } from '@portcullis/server/test/builders.ts'
 import { person } from '@portcullis/server/test/people.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Agent, Connection, FleetEvent, Poll, PollResult } from '#features/contract.ts'
 
 const minute = 60_000
 let t: TestApp

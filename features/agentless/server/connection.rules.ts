@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
-import type { ConnectionInput } from '@portcullis/contract'
 import { isForbiddenAddress, sshKeyOf } from '@portcullis/domain'
 import { invalid } from '@portcullis/platform/server/app-error.ts'
+import type { ConnectionInput } from '#features/contract.ts'
 
 /** A host name by RFC 1123: labels of letters, digits and inner hyphens, 253 characters at most. */
 const hostName = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*\.?$/i

@@ -1,16 +1,16 @@
-import {
-  type Connection,
-  connectionList,
-  connectionStatusList,
-  type PollFailure,
-  pollCauses,
-} from '@portcullis/contract'
 import { mustExist } from '@portcullis/domain'
 import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import { raw, sql } from '@portcullis/platform/server/db/sql.ts'
 import { contains, fold, likePattern } from '@portcullis/platform/server/list/columns.ts'
 import { listSpec } from '@portcullis/platform/server/list/spec.ts'
 import { requireTime, utcSql, zonelessSql } from '@portcullis/platform/server/time.ts'
+import {
+  type Connection,
+  connectionList,
+  connectionStatusList,
+  type PollFailure,
+  pollCauses,
+} from '#features/contract.ts'
 import { isSource } from './polls.store.ts'
 
 const tags = `case when c.agent_id is null then array_to_string(c.tags, ',') else (select n.tags from agent_rows n where n.agent_id = c.agent_id) end`

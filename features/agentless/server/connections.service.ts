@@ -1,3 +1,10 @@
+import { mustExist } from '@portcullis/domain'
+import { AppError, invalid, notFound } from '@portcullis/platform/server/app-error.ts'
+import { type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
+import type { Actor } from '@portcullis/platform/server/http/actor.ts'
+import { assertFresh, assertSession, isFresh } from '@portcullis/platform/server/http/fresh.ts'
+import { newId } from '@portcullis/platform/server/ids.ts'
+import type { AuditFacts } from '#features/audit/server/index.ts'
 import {
   type addConnections,
   type BodyOf,
@@ -8,14 +15,7 @@ import {
   profiles,
   type ResponseOf,
   type updateConnection,
-} from '@portcullis/contract'
-import { mustExist } from '@portcullis/domain'
-import { AppError, invalid, notFound } from '@portcullis/platform/server/app-error.ts'
-import { type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
-import type { Actor } from '@portcullis/platform/server/http/actor.ts'
-import { assertFresh, assertSession, isFresh } from '@portcullis/platform/server/http/fresh.ts'
-import { newId } from '@portcullis/platform/server/ids.ts'
-import type { AuditFacts } from '#features/audit/server/index.ts'
+} from '#features/contract.ts'
 import { assertConnection, nameKey, overrides, secretsOf } from './connection.rules.ts'
 import { createConnectionsRead } from './connections.read.ts'
 import { type ConnectionRow, createConnectionsStore, isKeyConfirmed } from './connections.store.ts'

@@ -1,11 +1,11 @@
 import { generateKeyPairSync } from 'node:crypto'
-import type { Connection, ConnectionTest, Poll, ResponseOf, uploadConnections } from '@portcullis/contract'
 import { raw, sql } from '@portcullis/platform/server/db/sql.ts'
 import { agentlessOf, agentlessBase as base, failure, ok } from '@portcullis/server/test/agentless.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { pageOf } from '@portcullis/server/test/builders.ts'
 import { person } from '@portcullis/server/test/people.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Connection, ConnectionTest, Poll, ResponseOf, uploadConnections } from '#features/contract.ts'
 
 const minute = 60_000
 let t: TestApp

@@ -1,3 +1,8 @@
+import { invalid } from '@portcullis/platform/server/app-error.ts'
+import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
+import { withUploadedBytes } from '@portcullis/platform/server/http/uploaded-file.ts'
+import { createList } from '@portcullis/platform/server/list/list.ts'
+import type { Secret } from '@portcullis/platform/server/secret.ts'
 import {
   activateWorker,
   addConnections,
@@ -16,12 +21,7 @@ import {
   updateWorkerDefaults,
   uploadConnections,
   workerPollerDetails,
-} from '@portcullis/contract'
-import { invalid } from '@portcullis/platform/server/app-error.ts'
-import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
-import { withUploadedBytes } from '@portcullis/platform/server/http/uploaded-file.ts'
-import { createList } from '@portcullis/platform/server/list/list.ts'
-import type { Secret } from '@portcullis/platform/server/secret.ts'
+} from '#features/contract.ts'
 import { assertConnection, nameKey } from './connection.rules.ts'
 import { connectionsList, createConnectionsRead, statusList } from './connections.read.ts'
 import { createConnections } from './connections.service.ts'

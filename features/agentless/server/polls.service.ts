@@ -1,3 +1,6 @@
+import { cleanText, knownMachineHash, mustExist } from '@portcullis/domain'
+import { transactionAgain } from '@portcullis/platform/server/db/db.ts'
+import type { Envelope } from '@portcullis/platform/server/envelope.ts'
 import {
   type Poll,
   type PollFailure,
@@ -6,10 +9,7 @@ import {
   type WorkerLeaseRequest,
   type WorkerLeaseResponse,
   workerLimits,
-} from '@portcullis/contract'
-import { cleanText, knownMachineHash, mustExist } from '@portcullis/domain'
-import { transactionAgain } from '@portcullis/platform/server/db/db.ts'
-import type { Envelope } from '@portcullis/platform/server/envelope.ts'
+} from '#features/contract.ts'
 import type { NewEvent } from '#features/events/server/index.ts'
 import { aadOf } from './connections.service.ts'
 import { type DefaultsRow, isKeyConfirmed } from './connections.store.ts'

@@ -1,7 +1,7 @@
-import type { PollFailure, PollPlatform } from '@portcullis/contract'
 import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import { unnestOf } from '@portcullis/platform/server/db/ordered.ts'
 import { raw, sql } from '@portcullis/platform/server/db/sql.ts'
+import type { PollFailure, PollPlatform } from '#features/contract.ts'
 import type { ConnectionRow } from './connections.store.ts'
 
 export interface LeasedRow extends ConnectionRow {

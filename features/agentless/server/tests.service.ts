@@ -1,3 +1,10 @@
+import { cleanText, escapeText, parseReport } from '@portcullis/domain'
+import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
+import type { Tx } from '@portcullis/platform/server/db/db.ts'
+import type { Actor } from '@portcullis/platform/server/http/actor.ts'
+import { isId, newId } from '@portcullis/platform/server/ids.ts'
+import { Secret } from '@portcullis/platform/server/secret.ts'
+import type { Static } from 'typebox'
 import {
   type ConnectionInput,
   type ConnectionTest,
@@ -7,14 +14,7 @@ import {
   type PollStepResult,
   pollCauses,
   type WorkerLeaseRequest,
-} from '@portcullis/contract'
-import { cleanText, escapeText, parseReport } from '@portcullis/domain'
-import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
-import type { Tx } from '@portcullis/platform/server/db/db.ts'
-import type { Actor } from '@portcullis/platform/server/http/actor.ts'
-import { isId, newId } from '@portcullis/platform/server/ids.ts'
-import { Secret } from '@portcullis/platform/server/secret.ts'
-import type { Static } from 'typebox'
+} from '#features/contract.ts'
 import type { AgentlessContext } from './context.ts'
 import { createTestsStore } from './tests.store.ts'
 

@@ -1,7 +1,7 @@
-import type { PollResult, WorkerLeaseRequest } from '@portcullis/contract'
 import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import { unnestOf } from '@portcullis/platform/server/db/ordered.ts'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
+import type { PollResult, WorkerLeaseRequest } from '#features/contract.ts'
 
 interface TestRow {
   test_id: string

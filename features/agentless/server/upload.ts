@@ -1,11 +1,4 @@
 import { isUtf8 } from 'node:buffer'
-import {
-  type ConnectionInput,
-  ConnectionInput as ConnectionShape,
-  pollInterval,
-  type ResponseOf,
-  type uploadConnections,
-} from '@portcullis/contract'
 import { cleanText, mustExist } from '@portcullis/domain'
 import { AppError, invalid } from '@portcullis/platform/server/app-error.ts'
 import { undefuse } from '@portcullis/platform/server/csv.ts'
@@ -14,6 +7,13 @@ import { Rollback, type Tx, transactionAgain } from '@portcullis/platform/server
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { Compile } from 'typebox/compile'
 import { NeedsApprover } from '#features/change-requests/server/index.ts'
+import {
+  type ConnectionInput,
+  ConnectionInput as ConnectionShape,
+  pollInterval,
+  type ResponseOf,
+  type uploadConnections,
+} from '#features/contract.ts'
 import { because, tagNameFault } from '#features/tags/server/index.ts'
 import { assertConnection, nameKey, overrides } from './connection.rules.ts'
 import { type Connections, type HostTags, namesIn } from './connections.service.ts'

@@ -1,4 +1,12 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
+import { cleanText } from '@portcullis/domain'
+import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
+import { type Queryable, type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
+import { type Actor, systemActor } from '@portcullis/platform/server/http/actor.ts'
+import { assertFresh } from '@portcullis/platform/server/http/fresh.ts'
+import { newId } from '@portcullis/platform/server/ids.ts'
+import { createOpaqueTokens } from '@portcullis/platform/server/opaque-tokens.ts'
+import type { Secret } from '@portcullis/platform/server/secret.ts'
 import {
   type BodyOf,
   type HealthStatus,
@@ -8,15 +16,7 @@ import {
   type WorkerPollerDetails,
   type WorkerRegisterRequest,
   type WorkerRegisterResponse,
-} from '@portcullis/contract'
-import { cleanText } from '@portcullis/domain'
-import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
-import { type Queryable, type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
-import { type Actor, systemActor } from '@portcullis/platform/server/http/actor.ts'
-import { assertFresh } from '@portcullis/platform/server/http/fresh.ts'
-import { newId } from '@portcullis/platform/server/ids.ts'
-import { createOpaqueTokens } from '@portcullis/platform/server/opaque-tokens.ts'
-import type { Secret } from '@portcullis/platform/server/secret.ts'
+} from '#features/contract.ts'
 import { assertConnection, secretsOf } from './connection.rules.ts'
 import { createConnectionsStore, type DefaultsRow } from './connections.store.ts'
 import type { AgentlessContext } from './context.ts'
@@ -256,7 +256,7 @@ export const createWorker = (
         return { deleted }
       }),
 
-    createToken: (actor: Actor): Promise<ResponseOf<typeof import('@portcullis/contract').createWorkerToken>> =>
+    createToken: (actor: Actor): Promise<ResponseOf<typeof import('#features/contract.ts').createWorkerToken>> =>
       db.transaction(async (tx) => {
         const { text, hash } = tokens.make('pwt')
         const expiresAt = new Date(clock.now() + tokenMs)

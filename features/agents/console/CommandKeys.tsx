@@ -1,9 +1,9 @@
-import { getCommandKeys } from '@portcullis/contract'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { right, SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
+import { getCommandKeys } from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 const neverRotated = '1970-01-01T00:00:00.000Z'

@@ -1,5 +1,5 @@
-import type { EnrollmentToken } from '@portcullis/contract'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
+import type { EnrollmentToken } from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 /** Maximum number of host names in the text. */

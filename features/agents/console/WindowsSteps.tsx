@@ -1,5 +1,4 @@
 import { Button } from '@mantine/core'
-import { createWindowsInstaller } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { CopyField } from '@portcullis/platform/console/ui/CopyField.tsx'
 import { saveFile } from '@portcullis/platform/console/ui/download.ts'
@@ -8,6 +7,7 @@ import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
 import { SeverityLine } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
+import { createWindowsInstaller } from '#features/contract.ts'
 import type { MadeToken } from './made-token.ts'
 import { strings } from './strings.ts'
 

@@ -1,5 +1,4 @@
 import { isIPv4, isIPv6 } from 'node:net'
-import type { Connection, ConnectionStatus, Peripheral } from '@portcullis/contract'
 import { storageStick } from '@portcullis/domain/testing'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { agentlessOf, ok } from '@portcullis/server/test/agentless.ts'
@@ -7,6 +6,7 @@ import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent, pageOf } from '@portcullis/server/test/builders.ts'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Connection, ConnectionStatus, Peripheral } from '#features/contract.ts'
 
 let t: TestApp
 /** In sort order. */

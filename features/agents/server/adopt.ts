@@ -1,7 +1,7 @@
-import type { HostFacts } from '@portcullis/contract'
 import { knownMachineHash } from '@portcullis/domain'
 import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import { newId } from '@portcullis/platform/server/ids.ts'
+import type { HostFacts } from '#features/contract.ts'
 import { duplicateEvents } from './agent-events.ts'
 import type { AgentsStore } from './agents.store.ts'
 import type { AgentsContext } from './context.ts'

@@ -1,4 +1,3 @@
-import { agentList } from '@portcullis/contract'
 import { mustExist } from '@portcullis/domain'
 import { invalid } from '@portcullis/platform/server/app-error.ts'
 import type { Queryable } from '@portcullis/platform/server/db/db.ts'
@@ -20,6 +19,7 @@ import {
 import type { CompiledList } from '@portcullis/platform/server/list/compile.ts'
 import { listSpec } from '@portcullis/platform/server/list/spec.ts'
 import { zonelessSql } from '@portcullis/platform/server/time.ts'
+import { agentList } from '#features/contract.ts'
 
 const connection = `case when r.connected then 'Connected' else 'Disconnected' end`
 /** One row that all agents share; the planner reads it once. */

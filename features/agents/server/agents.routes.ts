@@ -1,3 +1,5 @@
+import { FileAnswer, WithHeaders } from '@portcullis/platform/server/http/answer.ts'
+import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import {
   agentsClassificationSummary,
   createEnrollmentToken,
@@ -6,9 +8,7 @@ import {
   getAgents,
   listEnrollmentTokens,
   updateHostOwner,
-} from '@portcullis/contract'
-import { FileAnswer, WithHeaders } from '@portcullis/platform/server/http/answer.ts'
-import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
+} from '#features/contract.ts'
 import type { AgentsService } from './agents.service.ts'
 import type { EnrollmentService } from './enrollment.service.ts'
 

@@ -1,7 +1,7 @@
-import type { AgentRevocation } from '@portcullis/contract'
 import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import { unnestOf } from '@portcullis/platform/server/db/ordered.ts'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
+import type { AgentRevocation } from '#features/contract.ts'
 import type { DeletedAgent } from './revocations.ts'
 
 /** Maximum number of matches that are counted for one identity. */

@@ -1,10 +1,10 @@
-import type { AuditRecord } from '@portcullis/contract'
 import { storageStick } from '@portcullis/domain/testing'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent, pageOf } from '@portcullis/server/test/builders.ts'
 import { insertFleet } from '@portcullis/server/test/fleet.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { AuditRecord } from '#features/contract.ts'
 
 let t: TestApp
 

@@ -3,6 +3,13 @@ import { createPublicKey } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { followCommandKeys, isSignedBy, isSignedRevocation, publicKeyHash } from '@portcullis/domain'
+import { sql } from '@portcullis/platform/server/db/sql.ts'
+import { compareKeyFiles, loadKeys } from '@portcullis/platform/server/keys.ts'
+import { createFakeClock, startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
+import { enrolAgent, enrolmentToken } from '@portcullis/server/test/builders.ts'
+import { codeCache } from '@portcullis/server/test/code-cache.ts'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import {
   type AgentRevocation,
   agentPaths,
@@ -12,14 +19,7 @@ import {
   type Problem,
   type SessionResponse,
   type SignedText,
-} from '@portcullis/contract'
-import { followCommandKeys, isSignedBy, isSignedRevocation, publicKeyHash } from '@portcullis/domain'
-import { sql } from '@portcullis/platform/server/db/sql.ts'
-import { compareKeyFiles, loadKeys } from '@portcullis/platform/server/keys.ts'
-import { createFakeClock, startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
-import { enrolAgent, enrolmentToken } from '@portcullis/server/test/builders.ts'
-import { codeCache } from '@portcullis/server/test/code-cache.ts'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+} from '#features/contract.ts'
 
 let t: TestApp
 beforeAll(async () => {

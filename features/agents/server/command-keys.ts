@@ -1,7 +1,7 @@
-import type { CommandKeyOverview } from '@portcullis/contract'
 import { publicKeyHash } from '@portcullis/domain'
 import type { CommandKeys } from '@portcullis/platform/server/command-keys.ts'
 import type { Queryable } from '@portcullis/platform/server/db/db.ts'
+import type { CommandKeyOverview } from '#features/contract.ts'
 import { readKeyHolders } from './key-holders.read.ts'
 
 /** Returns the public command keys, and the number of hosts that hold each. */

@@ -1,8 +1,8 @@
-import type { Agent, AgentDetail, AuditRecord } from '@portcullis/contract'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent, enrolmentToken, pageOf, Refused, type TestAgent } from '@portcullis/server/test/builders.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Agent, AgentDetail, AuditRecord } from '#features/contract.ts'
 
 let t: TestApp
 beforeAll(async () => {

@@ -1,4 +1,9 @@
 import { createHash, createPublicKey, randomBytes, timingSafeEqual, verify } from 'node:crypto'
+import { knownMachineHash, mustExist } from '@portcullis/domain'
+import { plainAddress } from '@portcullis/platform/server/address.ts'
+import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
+import { type Actor, systemActor } from '@portcullis/platform/server/http/actor.ts'
+import { newId } from '@portcullis/platform/server/ids.ts'
 import {
   type BodyOf,
   type createEnrollmentToken,
@@ -6,12 +11,7 @@ import {
   type EnrolRequest,
   type EnrolResponse,
   enrolProofText,
-} from '@portcullis/contract'
-import { knownMachineHash, mustExist } from '@portcullis/domain'
-import { plainAddress } from '@portcullis/platform/server/address.ts'
-import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
-import { type Actor, systemActor } from '@portcullis/platform/server/http/actor.ts'
-import { newId } from '@portcullis/platform/server/ids.ts'
+} from '#features/contract.ts'
 import { duplicateEvents } from './agent-events.ts'
 import { createAgentsStore } from './agents.store.ts'
 import type { AgentsContext } from './context.ts'

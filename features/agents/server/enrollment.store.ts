@@ -1,8 +1,8 @@
-import type { EnrollmentToken } from '@portcullis/contract'
 import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import { unnestOf } from '@portcullis/platform/server/db/ordered.ts'
 import { raw, sql } from '@portcullis/platform/server/db/sql.ts'
 import { utcSql } from '@portcullis/platform/server/time.ts'
+import type { EnrollmentToken } from '#features/contract.ts'
 
 export type EnrollmentStore = ReturnType<typeof createEnrollmentStore>
 

@@ -1,7 +1,7 @@
-import type { AuditRecord, EnrollmentToken } from '@portcullis/contract'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent, enrolmentToken, pageOf, type Refused } from '@portcullis/server/test/builders.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { AuditRecord, EnrollmentToken } from '#features/contract.ts'
 
 const path = '/prime/webui/agents/enrollmenttokens'
 let t: TestApp

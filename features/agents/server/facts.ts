@@ -1,5 +1,5 @@
-import type { HostFacts } from '@portcullis/contract'
 import { cleanText, isPlaceholder, mustExist } from '@portcullis/domain'
+import type { HostFacts } from '#features/contract.ts'
 import { searchText } from './agents.read.ts'
 import type { StoredFacts } from './agents.store.ts'
 

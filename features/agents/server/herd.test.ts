@@ -1,10 +1,10 @@
 // Invariant: A fleet that opens all its sessions at once leaves database connections for others.
 
 import { randomUUID } from 'node:crypto'
-import { agentPaths } from '@portcullis/contract'
 import { startTestApp } from '@portcullis/server/test/app.ts'
 import { agentPost, enrolAgent } from '@portcullis/server/test/builders.ts'
 import { expect, it } from 'vitest'
+import { agentPaths } from '#features/contract.ts'
 
 it('a fleet that opens all sessions at once leaves connections for other requests', async () => {
   const t = await startTestApp({ listen: true })

@@ -1,7 +1,7 @@
-import type { FieldError } from '@portcullis/contract'
 import { AppError, invalid } from '@portcullis/platform/server/app-error.ts'
 import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import { isId } from '@portcullis/platform/server/ids.ts'
+import type { FieldError } from '#features/contract.ts'
 import { type AgentsStore, type MatchedAgent, matchesCounted } from './agents.store.ts'
 
 /** How connectors identify a host. Absent, null or empty members are ignored. */

@@ -1,4 +1,3 @@
-import type { Agent } from '@portcullis/contract'
 import { storageStick } from '@portcullis/domain/testing'
 import { createDb, type Db } from '@portcullis/platform/server/db/db.ts'
 import { compileList, pageStatement } from '@portcullis/platform/server/list/compile.ts'
@@ -6,6 +5,7 @@ import { createLog } from '@portcullis/platform/server/log.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent, pageOf } from '@portcullis/server/test/builders.ts'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import type { Agent } from '#features/contract.ts'
 import { agentsList } from './agents.read.ts'
 
 let t: TestApp

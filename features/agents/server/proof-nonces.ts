@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
-import { boundedProofPrefix } from '@portcullis/contract'
 import type { Secret } from '@portcullis/platform/server/secret.ts'
+import { boundedProofPrefix } from '#features/contract.ts'
 
 const timeLength = 9
 const macLength = 22

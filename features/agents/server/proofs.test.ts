@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { agentPaths, boundedProofPrefix } from '@portcullis/contract'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { agentPost, enrolAgent, enrolmentToken, type TestAgent } from '@portcullis/server/test/builders.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { agentPaths, boundedProofPrefix } from '#features/contract.ts'
 
 let t: TestApp
 beforeAll(async () => {

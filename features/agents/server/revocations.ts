@@ -1,7 +1,7 @@
-import { type AgentRevocation, agentRevocationText } from '@portcullis/contract'
 import { publicKeyHash } from '@portcullis/domain'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
 import type { CommandKeys } from '@portcullis/platform/server/command-keys.ts'
+import { type AgentRevocation, agentRevocationText } from '#features/contract.ts'
 import type { AgentsContext } from './context.ts'
 import { createSessionsStore } from './sessions.store.ts'
 

@@ -3,10 +3,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { AuditRecord, createEnrollmentToken, ResponseOf } from '@portcullis/contract'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent, pageOf } from '@portcullis/server/test/builders.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { AuditRecord, createEnrollmentToken, ResponseOf } from '#features/contract.ts'
 
 type Made = ResponseOf<typeof createEnrollmentToken>
 const path = '/prime/webui/agents/enrollmenttokens'

@@ -1,7 +1,7 @@
-import type { RiskNotification } from '@portcullis/contract'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { person } from '@portcullis/server/test/people.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { RiskNotification } from '#features/contract.ts'
 
 let t: TestApp
 beforeAll(async () => {

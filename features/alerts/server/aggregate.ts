@@ -1,5 +1,5 @@
-import { type AlertEntity, type AlertKind, alertCatalogue, eventCatalogue } from '@portcullis/contract'
 import { cleanText } from '@portcullis/domain'
+import { type AlertEntity, type AlertKind, alertCatalogue, eventCatalogue } from '#features/contract.ts'
 import { deviceOf, namesOf } from '#features/deliveries/server/index.ts'
 import type { FollowedEvent } from '#features/events/server/index.ts'
 import { kindOfCode } from './groups.ts'

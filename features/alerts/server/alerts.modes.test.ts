@@ -1,8 +1,8 @@
-import type { RiskNotification } from '@portcullis/contract'
 import { rubberDucky, storageStick, unifyingReceiver1207 } from '@portcullis/domain/testing'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent } from '@portcullis/server/test/builders.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { RiskNotification } from '#features/contract.ts'
 
 const base = '/prime/webui'
 let t: TestApp

@@ -1,19 +1,3 @@
-import {
-  type AlertCounts,
-  type AlertHost,
-  type AlertState,
-  type AlertVerdict,
-  alertEntities,
-  alertKinds,
-  alertStates,
-  alertVerdicts,
-  type RiskFilter,
-  type RiskNotification,
-  type RiskOrder,
-  riskQueryName,
-  riskView,
-  severityNames,
-} from '@portcullis/contract'
 import { sourcesSql, waitingSources } from '@portcullis/domain'
 import type { Db, Queryable } from '@portcullis/platform/server/db/db.ts'
 import { unnestOf } from '@portcullis/platform/server/db/ordered.ts'
@@ -30,6 +14,22 @@ import {
   likePattern,
 } from '@portcullis/platform/server/list/columns.ts'
 import { requireTime, utcSql } from '@portcullis/platform/server/time.ts'
+import {
+  type AlertCounts,
+  type AlertHost,
+  type AlertState,
+  type AlertVerdict,
+  alertEntities,
+  alertKinds,
+  alertStates,
+  alertVerdicts,
+  type RiskFilter,
+  type RiskNotification,
+  type RiskOrder,
+  riskQueryName,
+  riskView,
+  severityNames,
+} from '#features/contract.ts'
 import { caseColumns, isActive, ownerSql, stateSql } from './cases.read.ts'
 
 const defaultPage = 1_000

@@ -1,8 +1,8 @@
-import type { AlertKind } from '@portcullis/contract'
 import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import { locks, tryLock } from '@portcullis/platform/server/db/locks.ts'
 import { unnestOf } from '@portcullis/platform/server/db/ordered.ts'
 import { raw, sql } from '@portcullis/platform/server/db/sql.ts'
+import type { AlertKind } from '#features/contract.ts'
 import { eventsKept, floodMs, floodSubject } from './aggregate.ts'
 
 /** A stored alert. */

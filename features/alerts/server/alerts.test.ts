@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import type { AlertCounts, AlertTimeline, RiskNotification } from '@portcullis/contract'
 import { append, deviceEvent } from '@portcullis/server/test/alerts.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { type Person, person } from '@portcullis/server/test/people.ts'
 import fc from 'fast-check'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import type { AlertCounts, AlertTimeline, RiskNotification } from '#features/contract.ts'
 
 const base = '/prime/webui/systemNotification'
 let t: TestApp

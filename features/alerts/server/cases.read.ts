@@ -1,7 +1,7 @@
-import { type AlertHistoryEntry, historyMost } from '@portcullis/contract'
 import type { Db } from '@portcullis/platform/server/db/db.ts'
 import { raw, sql } from '@portcullis/platform/server/db/sql.ts'
 import { utcSql } from '@portcullis/platform/server/time.ts'
+import { type AlertHistoryEntry, historyMost } from '#features/contract.ts'
 
 /** State of an alert `n`. The server clears `snoozed_until` when the snooze is over. */
 export const stateSql = `case when n.dismissed_at is not null then 'closed' when n.snoozed_until is not null then 'snoozed'

@@ -1,3 +1,9 @@
+import { cleanText } from '@portcullis/domain'
+import { AppError, invalid } from '@portcullis/platform/server/app-error.ts'
+import type { Tx } from '@portcullis/platform/server/db/db.ts'
+import type { Actor } from '@portcullis/platform/server/http/actor.ts'
+import { requireTime } from '@portcullis/platform/server/time.ts'
+import type { AuditEntry } from '#features/audit/server/index.ts'
 import {
   type AlertAction,
   type AlertKind,
@@ -14,13 +20,7 @@ import {
   type snoozeAlerts,
   snoozeDaysMost,
   verdictSeverity,
-} from '@portcullis/contract'
-import { cleanText } from '@portcullis/domain'
-import { AppError, invalid } from '@portcullis/platform/server/app-error.ts'
-import type { Tx } from '@portcullis/platform/server/db/db.ts'
-import type { Actor } from '@portcullis/platform/server/http/actor.ts'
-import { requireTime } from '@portcullis/platform/server/time.ts'
-import type { AuditEntry } from '#features/audit/server/index.ts'
+} from '#features/contract.ts'
 import type { NewEvent, OtherEventKind } from '#features/events/server/index.ts'
 import { nameKey } from '#features/identity/server/accounts/index.ts'
 import { createAlertsStore } from './alerts.store.ts'

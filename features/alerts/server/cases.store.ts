@@ -1,7 +1,7 @@
-import type { AlertAction } from '@portcullis/contract'
 import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import { unnestOf } from '@portcullis/platform/server/db/ordered.ts'
 import { raw, sql } from '@portcullis/platform/server/db/sql.ts'
+import type { AlertAction } from '#features/contract.ts'
 import { ownerSql } from './cases.read.ts'
 
 /** An alert as its handling reads it. */

@@ -1,8 +1,8 @@
-import type { AlertTimeline, RiskNotification } from '@portcullis/contract'
 import { append, deviceEvent } from '@portcullis/server/test/alerts.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { type Person, person } from '@portcullis/server/test/people.ts'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { AlertTimeline, RiskNotification } from '#features/contract.ts'
 
 const base = '/prime/webui/systemNotification'
 let t: TestApp

@@ -1,11 +1,3 @@
-import {
-  type Channel,
-  type ConfigTested,
-  type ConfigTestStep,
-  maskedSecret,
-  type NotificationGroupChange,
-  severityNames,
-} from '@portcullis/contract'
 import { invalid } from '@portcullis/platform/server/app-error.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { newId } from '@portcullis/platform/server/ids.ts'
@@ -16,6 +8,14 @@ import {
   parseWebhookSecret,
   WebhookError,
 } from '@portcullis/platform/server/webhooks/index.ts'
+import {
+  type Channel,
+  type ConfigTested,
+  type ConfigTestStep,
+  maskedSecret,
+  type NotificationGroupChange,
+  severityNames,
+} from '#features/contract.ts'
 import { layOut, MailError } from '#features/deliveries/server/mail/index.ts'
 import { formatCef, formatOcsf, formatRfc5424, type SiemEvent } from '#features/deliveries/server/siem/index.ts'
 import { certificatesOf } from '#features/settings/server/index.ts'

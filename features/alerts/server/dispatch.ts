@@ -1,7 +1,7 @@
-import { severityNames } from '@portcullis/contract'
 import { cleanText, mustExist } from '@portcullis/domain'
 import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import { fold } from '@portcullis/platform/server/list/columns.ts'
+import { severityNames } from '#features/contract.ts'
 import { layOut, subjectLine } from '#features/deliveries/server/mail/index.ts'
 import type { AlertDetails, AlertsRead } from './alerts.read.ts'
 import type { AlertsContext } from './context.ts'

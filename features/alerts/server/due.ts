@@ -1,4 +1,4 @@
-import { severityNames } from '@portcullis/contract'
+import { severityNames } from '#features/contract.ts'
 import type { PendingRow } from './groups.store.ts'
 import type { GroupConfig } from './groups.ts'
 import { endOfQuiet, isQuiet } from './quiet-hours.ts'

@@ -1,6 +1,6 @@
-import { type AlertKind, alertCatalogue } from '@portcullis/contract'
 import { mustExist } from '@portcullis/domain'
 import type { Tx } from '@portcullis/platform/server/db/db.ts'
+import { type AlertKind, alertCatalogue } from '#features/contract.ts'
 import type { FollowedEvent } from '#features/events/server/index.ts'
 import {
   type Aggregated,

@@ -1,7 +1,7 @@
-import { severityNames } from '@portcullis/contract'
 import { fold } from '@portcullis/platform/server/list/columns.ts'
 import type { Secret } from '@portcullis/platform/server/secret.ts'
 import { parseSyslogAddress } from '@portcullis/platform/server/syslog/index.ts'
+import { severityNames } from '#features/contract.ts'
 import type { OutputPlan } from '#features/deliveries/server/index.ts'
 import { certificatesOf } from '#features/settings/server/index.ts'
 import { codesOf, type Group, healthCodes, heardAgainCode } from './groups.ts'

@@ -1,7 +1,7 @@
-import { maskedSecret, type NotificationGroupChange } from '@portcullis/contract'
 import { invalid } from '@portcullis/platform/server/app-error.ts'
 import { fold as foldCase } from '@portcullis/platform/server/list/columns.ts'
 import { parseSyslogAddress } from '@portcullis/platform/server/syslog/index.ts'
+import { maskedSecret, type NotificationGroupChange } from '#features/contract.ts'
 import { certificatesOf } from '#features/settings/server/index.ts'
 import type { GroupConfig, GroupDefinition } from './groups.ts'
 import { isTimeZone } from './quiet-hours.ts'

@@ -1,4 +1,3 @@
-import type { ConfigTested, NotificationGroup } from '@portcullis/contract'
 import { startMail } from '@portcullis/server/test/alerts.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { createAuthority } from '@portcullis/server/test/certificates.ts'
@@ -6,6 +5,7 @@ import { startSyslogReceiver } from '@portcullis/server/test/peers/syslog-receiv
 import { startWebhookReceiver } from '@portcullis/server/test/peers/webhook-receiver.ts'
 import { person } from '@portcullis/server/test/people.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ConfigTested, NotificationGroup } from '#features/contract.ts'
 
 const base = '/prime/webui/systemNotification/notifications'
 let t: TestApp

@@ -9,7 +9,7 @@ import {
   type NotificationGroup,
   subsystemNames,
   subsystemOf,
-} from '@portcullis/contract'
+} from '#features/contract.ts'
 
 /** The stored configuration of a group, without the secret. */
 export type GroupConfig = Omit<NotificationGroup, 'id' | 'groupName' | 'description' | 'kind' | 'notifications'> & {

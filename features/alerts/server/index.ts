@@ -1,3 +1,5 @@
+import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
+import type { SealedColumn } from '@portcullis/platform/server/sealed-column.ts'
 import {
   alertTimes,
   assignAlerts,
@@ -22,9 +24,7 @@ import {
   snoozeAlerts,
   testNotificationChannel,
   updateNotificationGroup,
-} from '@portcullis/contract'
-import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
-import type { SealedColumn } from '@portcullis/platform/server/sealed-column.ts'
+} from '#features/contract.ts'
 import { createAlertsRead } from './alerts.read.ts'
 import { createInbox } from './alerts.service.ts'
 import { createCasesRead } from './cases.read.ts'

@@ -1,9 +1,9 @@
-import type { AlertTimeline } from '@portcullis/contract'
 import { rubberDucky, unifyingReceiver1207 } from '@portcullis/domain/testing'
 import { append, deviceEvent } from '@portcullis/server/test/alerts.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent } from '@portcullis/server/test/builders.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { AlertTimeline } from '#features/contract.ts'
 
 const base = '/prime/webui/systemNotification'
 let t: TestApp

@@ -1,8 +1,8 @@
-import type { AlertKind, AlertMute } from '@portcullis/contract'
 import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import { unnestOf } from '@portcullis/platform/server/db/ordered.ts'
 import { raw, sql } from '@portcullis/platform/server/db/sql.ts'
 import { utcSql } from '@portcullis/platform/server/time.ts'
+import type { AlertKind, AlertMute } from '#features/contract.ts'
 
 /** A mute that is over. */
 export interface EndedMute {

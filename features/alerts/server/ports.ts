@@ -1,4 +1,4 @@
-import type { HealthStatus } from '@portcullis/contract'
+import type { HealthStatus } from '#features/contract.ts'
 
 /** Interface to health, a higher capability that also monitors notifications. */
 export interface HealthPort {

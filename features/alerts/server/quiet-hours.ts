@@ -1,4 +1,4 @@
-import type { QuietHours } from '@portcullis/contract'
+import type { QuietHours } from '#features/contract.ts'
 
 const minutesOf = (wallTime: string): number => Number(wallTime.slice(0, 2)) * 60 + Number(wallTime.slice(3))
 

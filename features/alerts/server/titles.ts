@@ -1,4 +1,4 @@
-import { type AlertKind, alertCatalogue, alertCause } from '@portcullis/contract'
+import { type AlertKind, alertCatalogue, alertCause } from '#features/contract.ts'
 
 /** The hosts of an alert, as its title names them. `name` is the name of one of them. */
 export interface TitleHosts {

@@ -1,5 +1,5 @@
-import type { AlertKind } from '@portcullis/contract'
 import type { Tx } from '@portcullis/platform/server/db/db.ts'
+import type { AlertKind } from '#features/contract.ts'
 import { deviceDetails, type EventOrigin, eventOrigin, type NewEvent } from '#features/events/server/index.ts'
 import { createAlertsStore } from './alerts.store.ts'
 import { bySystem, type Cases, caseEvent } from './cases.service.ts'

@@ -1,12 +1,4 @@
 import { Button } from '@mantine/core'
-import {
-  assetStream,
-  getAssetStreamState,
-  listAssetConsumers,
-  type ResponseOf,
-  replayAll,
-  sendMonitorOldLocation,
-} from '@portcullis/contract'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
@@ -20,6 +12,14 @@ import { SettingsPage } from '@portcullis/platform/console/ui/SettingsPage.tsx'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
+import {
+  assetStream,
+  getAssetStreamState,
+  listAssetConsumers,
+  type ResponseOf,
+  replayAll,
+  sendMonitorOldLocation,
+} from '#features/contract.ts'
 import { ConsumersTable } from './ConsumersTable.tsx'
 import { MessagesTable } from './MessagesTable.tsx'
 import { ReplayCard } from './ReplayCard.tsx'

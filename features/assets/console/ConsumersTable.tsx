@@ -1,5 +1,4 @@
 import { Button } from '@mantine/core'
-import { type AssetConsumer, forgetAssetConsumer } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { confirm } from '@portcullis/platform/console/ui/confirm.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
@@ -8,6 +7,7 @@ import { Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { right, SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
+import { type AssetConsumer, forgetAssetConsumer } from '#features/contract.ts'
 import { lagText } from './messages.ts'
 import { strings } from './strings.ts'
 

@@ -1,5 +1,4 @@
 import { Button } from '@mantine/core'
-import { assetStream } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { CopyField } from '@portcullis/platform/console/ui/CopyField.tsx'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
@@ -10,6 +9,7 @@ import { right, SmallTable } from '@portcullis/platform/console/ui/SmallTable.ts
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
+import { assetStream } from '#features/contract.ts'
 import { aboutOf, newestFirst, typeLabels } from './messages.ts'
 import { strings } from './strings.ts'
 

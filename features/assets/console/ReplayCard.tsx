@@ -1,9 +1,9 @@
 import { Button, Progress } from '@mantine/core'
-import { type AssetReplay, cancelJob } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { Panel, Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { tell, tellFailure } from '@portcullis/platform/console/ui/tell.ts'
+import { type AssetReplay, cancelJob } from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 /** Describes the progress or the result of a replay. */

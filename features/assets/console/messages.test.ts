@@ -1,5 +1,5 @@
-import type { AssetMessage } from '@portcullis/contract'
 import { expect, it } from 'vitest'
+import type { AssetMessage } from '#features/contract.ts'
 import { aboutOf, lagText, newestFirst } from './messages.ts'
 
 const of = (data: unknown) => ({ subject: 'agent/a', data }) as AssetMessage

@@ -1,5 +1,5 @@
-import type { AssetMessage } from '@portcullis/contract'
 import { messages } from '@portcullis/platform/console/lib/messages.ts'
+import type { AssetMessage } from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 /** Returns the messages of an NDJSON body, newest first. Skips empty lines. */

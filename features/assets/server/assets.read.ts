@@ -1,7 +1,7 @@
-import { assetSchemaUrn, icons } from '@portcullis/contract'
 import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import { raw, sql } from '@portcullis/platform/server/db/sql.ts'
 import { utcSql } from '@portcullis/platform/server/time.ts'
+import { assetSchemaUrn, icons } from '#features/contract.ts'
 
 export interface StreamMessage {
   sequence: number

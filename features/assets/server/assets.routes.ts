@@ -1,3 +1,5 @@
+import { answered } from '@portcullis/platform/server/http/answer.ts'
+import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import {
   type AssetDataSchema,
   AssetMessage,
@@ -12,9 +14,7 @@ import {
   listAssetConsumers,
   replayAll,
   sendMonitorOldLocation,
-} from '@portcullis/contract'
-import { answered } from '@portcullis/platform/server/http/answer.ts'
-import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
+} from '#features/contract.ts'
 import type { Consumers } from './consumers.ts'
 import type { createLocations } from './locations.ts'
 import type { createReplay } from './replay.ts'

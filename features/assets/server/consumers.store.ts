@@ -1,7 +1,7 @@
-import { type AssetConsumer, assetStreamLimits } from '@portcullis/contract'
 import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import { raw, type SqlFragment, sql } from '@portcullis/platform/server/db/sql.ts'
 import { utcSql } from '@portcullis/platform/server/time.ts'
+import { type AssetConsumer, assetStreamLimits } from '#features/contract.ts'
 
 export type ConsumerKind = AssetConsumer['kind']
 export type SinkKind = Exclude<ConsumerKind, 'http'>

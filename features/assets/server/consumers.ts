@@ -1,6 +1,6 @@
-import { type AssetConsumer, assetStreamLimits } from '@portcullis/contract'
 import { AppError, invalid, notFound } from '@portcullis/platform/server/app-error.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
+import { type AssetConsumer, assetStreamLimits } from '#features/contract.ts'
 import { createConsumersStore } from './consumers.store.ts'
 import type { AssetsContext } from './context.ts'
 

@@ -1,7 +1,7 @@
-import type { AssetLocation } from '@portcullis/contract'
 import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import { raw, sql } from '@portcullis/platform/server/db/sql.ts'
 import { utcSql } from '@portcullis/platform/server/time.ts'
+import type { AssetLocation } from '#features/contract.ts'
 
 interface EntryRow {
   since: string

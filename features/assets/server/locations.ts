@@ -1,6 +1,6 @@
-import type { AssetLocationEntry } from '@portcullis/contract'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { isId } from '@portcullis/platform/server/ids.ts'
+import type { AssetLocationEntry } from '#features/contract.ts'
 import { createAssetsStore, type Note } from './assets.store.ts'
 import type { AssetsContext } from './context.ts'
 import { createLocationsStore } from './locations.store.ts'

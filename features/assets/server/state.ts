@@ -1,4 +1,4 @@
-import type { AssetStreamState } from '@portcullis/contract'
+import type { AssetStreamState } from '#features/contract.ts'
 import { createAssetsRead } from './assets.read.ts'
 import { createAssetsStore } from './assets.store.ts'
 import type { Consumers } from './consumers.ts'

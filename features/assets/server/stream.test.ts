@@ -3,7 +3,6 @@
 
 import { type IncomingMessage, request } from 'node:http'
 import { createInterface } from 'node:readline'
-import type { AssetMessage } from '@portcullis/contract'
 import { storageStick } from '@portcullis/domain/testing'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
@@ -12,6 +11,7 @@ import { enrolAgent, type TestAgent } from '@portcullis/server/test/builders.ts'
 import { insertFleet } from '@portcullis/server/test/fleet.ts'
 import { person } from '@portcullis/server/test/people.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { AssetMessage } from '#features/contract.ts'
 
 const base = '/prime/webui/assetproducer'
 const fleet = 20_000

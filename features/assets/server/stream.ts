@@ -1,7 +1,7 @@
-import { assetStreamLimits } from '@portcullis/contract'
 import { AppError, invalid } from '@portcullis/platform/server/app-error.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { assetStreamLimits } from '#features/contract.ts'
 import { createAssetsRead } from './assets.read.ts'
 import type { Consumers } from './consumers.ts'
 import type { AssetsContext } from './context.ts'

@@ -1,4 +1,3 @@
-import { type AuditFact, type AuditObject, type AuditDetail as Detail, getAuditRecord } from '@portcullis/contract'
 import { CallFailure } from '@portcullis/platform/console/lib/problem.ts'
 import { parseTime } from '@portcullis/platform/console/lib/time.ts'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
@@ -12,6 +11,7 @@ import { DrawerBody, Stack } from '@portcullis/platform/console/ui/layout/layout
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { Link } from '@tanstack/react-router'
+import { type AuditFact, type AuditObject, type AuditDetail as Detail, getAuditRecord } from '#features/contract.ts'
 import { eventSeverity } from '#features/devices/console/shared/findings.ts'
 import { ObjectName, Sentence, Who } from './Sentence.tsx'
 import { strings } from './strings.ts'

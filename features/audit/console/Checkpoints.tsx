@@ -1,9 +1,9 @@
-import { auditStatus } from '@portcullis/contract'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Facts } from '@portcullis/platform/console/ui/Facts.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
+import { auditStatus } from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 // A checkpoint is at most a minute newer than a record.

@@ -1,8 +1,8 @@
-import { type AuditObject, type AuditObjectKind, type AuditRow, auditActionOf } from '@portcullis/contract'
 import { agentAddress } from '@portcullis/platform/console/lib/addresses.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import { Fragment, type ReactNode } from 'react'
+import { type AuditObject, type AuditObjectKind, type AuditRow, auditActionOf } from '#features/contract.ts'
 import { sentences } from './sentences.ts'
 import { counts, strings } from './strings.ts'
 

@@ -1,5 +1,5 @@
-import { auditActionCodes, auditAreas } from '@portcullis/contract'
 import { describe, expect, it } from 'vitest'
+import { auditActionCodes, auditAreas } from '#features/contract.ts'
 import { actionNames, areaNames, sentences } from './sentences.ts'
 
 const values = { who: 'WHO', what: 'WHAT', where: 'WHERE', tags: 'TAGS', entity: 'ENTITY', count: 2 }

@@ -1,5 +1,5 @@
-import { type AuditAction, auditActions, auditAreaNames } from '@portcullis/contract'
 import { messages } from '@portcullis/platform/console/lib/messages.ts'
+import { type AuditAction, auditActions, auditAreaNames } from '#features/contract.ts'
 
 const all = Object.entries(auditActions)
 

@@ -1,3 +1,10 @@
+import { sql } from '@portcullis/platform/server/db/sql.ts'
+import { type Actor, systemActor } from '@portcullis/platform/server/http/actor.ts'
+import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
+import { enrolAgent, pageOf } from '@portcullis/server/test/builders.ts'
+import { person } from '@portcullis/server/test/people.ts'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   type AuditAction,
   type AuditDetail,
@@ -6,14 +13,7 @@ import {
   auditActionOf,
   auditActions,
   auditAreas,
-} from '@portcullis/contract'
-import { sql } from '@portcullis/platform/server/db/sql.ts'
-import { type Actor, systemActor } from '@portcullis/platform/server/http/actor.ts'
-import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
-import { enrolAgent, pageOf } from '@portcullis/server/test/builders.ts'
-import { person } from '@portcullis/server/test/people.ts'
-import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+} from '#features/contract.ts'
 import { type AuditTarget, auditWriter } from './audit.service.ts'
 
 const base = 'admin/audit/records'

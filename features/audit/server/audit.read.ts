@@ -1,3 +1,13 @@
+import type { Context } from '@portcullis/platform/server/context.ts'
+import { raw, type SqlFragment, sql } from '@portcullis/platform/server/db/sql.ts'
+import { JsonStream, JsonText } from '@portcullis/platform/server/http/answer.ts'
+import { largePage } from '@portcullis/platform/server/http/heavy-work.ts'
+import { contains, type Filter, fold, isTime, oneOf } from '@portcullis/platform/server/list/columns.ts'
+import { compileList } from '@portcullis/platform/server/list/compile.ts'
+import { type ListSql, listSpec, selectOf } from '@portcullis/platform/server/list/spec.ts'
+import { streamArray } from '@portcullis/platform/server/list/stream.ts'
+import { requireSeverity } from '@portcullis/platform/server/severity.ts'
+import { requireTime } from '@portcullis/platform/server/time.ts'
 import {
   type AuditAction,
   type AuditArea,
@@ -11,17 +21,7 @@ import {
   paging,
   type QueryOf,
   severityNames,
-} from '@portcullis/contract'
-import type { Context } from '@portcullis/platform/server/context.ts'
-import { raw, type SqlFragment, sql } from '@portcullis/platform/server/db/sql.ts'
-import { JsonStream, JsonText } from '@portcullis/platform/server/http/answer.ts'
-import { largePage } from '@portcullis/platform/server/http/heavy-work.ts'
-import { contains, type Filter, fold, isTime, oneOf } from '@portcullis/platform/server/list/columns.ts'
-import { compileList } from '@portcullis/platform/server/list/compile.ts'
-import { type ListSql, listSpec, selectOf } from '@portcullis/platform/server/list/spec.ts'
-import { streamArray } from '@portcullis/platform/server/list/stream.ts'
-import { requireSeverity } from '@portcullis/platform/server/severity.ts'
-import { requireTime } from '@portcullis/platform/server/time.ts'
+} from '#features/contract.ts'
 
 const severityName = `(array[${severityNames.map((name) => `'${name}'`).join(', ')}])[r.severity + 1]`
 

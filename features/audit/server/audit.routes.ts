@@ -1,9 +1,9 @@
-import { getAuditPeople, getAuditRecord, getAuditRecords, getAudits, getAuditTrails } from '@portcullis/contract'
 import { notFound } from '@portcullis/platform/server/app-error.ts'
 import type { Context } from '@portcullis/platform/server/context.ts'
 import { JsonText } from '@portcullis/platform/server/http/answer.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import { createList } from '@portcullis/platform/server/list/list.ts'
+import { getAuditPeople, getAuditRecord, getAuditRecords, getAudits, getAuditTrails } from '#features/contract.ts'
 import { createAuditRead, recordsList } from './audit.read.ts'
 
 export const registerAuditRoutes = (app: HttpApp, context: Context): void => {

@@ -1,14 +1,14 @@
+import type { Clock } from '@portcullis/platform/server/clock.ts'
+import type { Tx } from '@portcullis/platform/server/db/db.ts'
+import type { Actor } from '@portcullis/platform/server/http/actor.ts'
+import { zoneless } from '@portcullis/platform/server/time.ts'
 import {
   type AuditAction,
   type AuditFact,
   type AuditObject,
   type AuditRecord,
   auditActions,
-} from '@portcullis/contract'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import type { Tx } from '@portcullis/platform/server/db/db.ts'
-import type { Actor } from '@portcullis/platform/server/http/actor.ts'
-import { zoneless } from '@portcullis/platform/server/time.ts'
+} from '#features/contract.ts'
 import { appendRecord } from './audit.store.ts'
 
 /** An object of an entry. */

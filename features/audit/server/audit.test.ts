@@ -3,7 +3,6 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { AuditRecord } from '@portcullis/contract'
 import { mustExist } from '@portcullis/domain'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
@@ -11,6 +10,7 @@ import { pageOf } from '@portcullis/server/test/builders.ts'
 import { type Person, person } from '@portcullis/server/test/people.ts'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { AuditRecord } from '#features/contract.ts'
 
 let t: TestApp
 let manager: Person

@@ -1,4 +1,3 @@
-import type { AuditStatus, HealthStatus } from '@portcullis/contract'
 import {
   AUDIT_GENESIS,
   type AuditCheckpoint,
@@ -17,6 +16,7 @@ import type { Context } from '@portcullis/platform/server/context.ts'
 import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import { locks, tryLock } from '@portcullis/platform/server/db/locks.ts'
 import { systemActor } from '@portcullis/platform/server/http/actor.ts'
+import type { AuditStatus, HealthStatus } from '#features/contract.ts'
 import type { Audit } from './audit.service.ts'
 import { AnchorUnreadable, createCheckpointAnchor, TrailFault } from './checkpoints.anchor.ts'
 import { checkpointOf, createAnchorCheck } from './checkpoints.anchor-check.ts'

@@ -1,8 +1,8 @@
 import { Button } from '@mantine/core'
-import { publishPackage } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
 import { useRef, useState } from 'react'
+import { publishPackage } from '#features/contract.ts'
 import { buildSystems } from './shared/build-systems.ts'
 import { strings } from './strings.ts'
 

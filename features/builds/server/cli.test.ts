@@ -4,7 +4,6 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { agentPaths } from '@portcullis/contract'
 import { parseReleaseKeyFile, windowsScriptLine } from '@portcullis/domain'
 import { releaseKeyPair } from '@portcullis/domain/testing'
 import { adminPassword, startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
@@ -13,6 +12,7 @@ import { codeCache } from '@portcullis/server/test/code-cache.ts'
 import { configured } from '@portcullis/server/test/packages.ts'
 import { person } from '@portcullis/server/test/people.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { agentPaths } from '#features/contract.ts'
 
 const cli = fileURLToPath(new URL('../../../cli/src/main.ts', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'portcullis-cli-'))

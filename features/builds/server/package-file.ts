@@ -3,9 +3,9 @@ import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { constants, createZstdDecompress } from 'node:zlib'
-import { PackageHeader, packageFileLimits } from '@portcullis/contract'
 import { AppError, invalid } from '@portcullis/platform/server/app-error.ts'
 import { Compile } from 'typebox/compile'
+import { PackageHeader, packageFileLimits } from '#features/contract.ts'
 
 const check = Compile(PackageHeader)
 

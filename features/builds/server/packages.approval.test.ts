@@ -1,4 +1,3 @@
-import { type AgentCommand, agentPaths } from '@portcullis/contract'
 import { releaseKeyPair } from '@portcullis/domain/testing'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
@@ -9,6 +8,7 @@ import { type Person, person } from '@portcullis/server/test/people.ts'
 import { rolloutsOf, take } from '@portcullis/server/test/rollouts.ts'
 import type { LightMyRequestResponse as Response } from 'fastify'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type AgentCommand, agentPaths } from '#features/contract.ts'
 
 interface Titled {
   title: string

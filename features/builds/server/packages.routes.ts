@@ -1,3 +1,10 @@
+import { AppError } from '@portcullis/platform/server/app-error.ts'
+import { FileAnswer, WithHeaders } from '@portcullis/platform/server/http/answer.ts'
+import { credentialSeen, machineOwner } from '@portcullis/platform/server/http/connections.ts'
+import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
+import type { Authenticator } from '@portcullis/platform/server/http/machine.ts'
+import { uploadedFile } from '@portcullis/platform/server/http/uploaded-file.ts'
+import { Type } from 'typebox'
 import {
   agentPaths,
   closed,
@@ -6,14 +13,7 @@ import {
   packageFileLimits,
   publishPackage,
   withdrawPackage,
-} from '@portcullis/contract'
-import { AppError } from '@portcullis/platform/server/app-error.ts'
-import { FileAnswer, WithHeaders } from '@portcullis/platform/server/http/answer.ts'
-import { credentialSeen, machineOwner } from '@portcullis/platform/server/http/connections.ts'
-import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
-import type { Authenticator } from '@portcullis/platform/server/http/machine.ts'
-import { uploadedFile } from '@portcullis/platform/server/http/uploaded-file.ts'
-import { Type } from 'typebox'
+} from '#features/contract.ts'
 import type { BuildsContext } from './context.ts'
 import type { PackagesService } from './packages.service.ts'
 

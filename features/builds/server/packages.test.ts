@@ -2,7 +2,6 @@ import { createHash, randomBytes } from 'node:crypto'
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { zstdCompressSync } from 'node:zlib'
-import { agentPaths } from '@portcullis/contract'
 import { releaseKeyPair } from '@portcullis/domain/testing'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { loadKeys } from '@portcullis/platform/server/keys.ts'
@@ -11,6 +10,7 @@ import { agentPost, enrolAgent, pageOf, type TestAgent } from '@portcullis/serve
 import { configured, packageFile, publish } from '@portcullis/server/test/packages.ts'
 import { person } from '@portcullis/server/test/people.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { agentPaths } from '#features/contract.ts'
 
 const url = '/prime/webui/agents/packages'
 const key = releaseKeyPair()

@@ -3,13 +3,13 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { ReleaseKeyFile } from '@portcullis/contract'
 import { formatReleaseKeyFile } from '@portcullis/domain'
 import { releaseKeyFileOf, releaseKeyPair, rotationOf } from '@portcullis/domain/testing'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolmentToken, pageOf } from '@portcullis/server/test/builders.ts'
 import { configured, packageFile, publish } from '@portcullis/server/test/packages.ts'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import type { ReleaseKeyFile } from '#features/contract.ts'
 
 const builder = fileURLToPath(new URL('../../../scripts/build-agent.mjs', import.meta.url))
 const entry = fileURLToPath(new URL('../../../agent/src/main.ts', import.meta.url))

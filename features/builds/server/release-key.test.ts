@@ -3,7 +3,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type AgentCommand, agentPaths } from '@portcullis/contract'
 import { formatReleaseKeyFile } from '@portcullis/domain'
 import { type ReleaseKeyPair, releaseKeyFileOf, releaseKeyPair, rotationOf } from '@portcullis/domain/testing'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
@@ -12,6 +11,7 @@ import { agentPost, enrolAgent, pageOf, type TestAgent } from '@portcullis/serve
 import { configured, packageFile, publish } from '@portcullis/server/test/packages.ts'
 import { ring, rolloutsOf, take } from '@portcullis/server/test/rollouts.ts'
 import { afterEach, describe, expect, it } from 'vitest'
+import { type AgentCommand, agentPaths } from '#features/contract.ts'
 import { loadReleaseKey } from './release-key.ts'
 
 const url = '/prime/webui/agents/packages'

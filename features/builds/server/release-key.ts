@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
-import type { HostsByReleaseKey, ReleaseKey, ReleaseKeyFile } from '@portcullis/contract'
 import { followRotations, newestReleaseKey, parseReleaseKeyFile, releaseKeyFingerprint } from '@portcullis/domain'
 import { StartError } from '@portcullis/platform/server/start-error.ts'
+import type { HostsByReleaseKey, ReleaseKey, ReleaseKeyFile } from '#features/contract.ts'
 
 /** The source of a server's release key, read once at start. */
 export interface ReleaseKeySource {

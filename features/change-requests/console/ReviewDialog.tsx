@@ -1,10 +1,4 @@
 import { Button, Modal, TextInput } from '@mantine/core'
-import {
-  approveChangeRequest,
-  type ChangeRequest,
-  downloadChangeRequest,
-  readChangeRequest,
-} from '@portcullis/contract'
 import { messages } from '@portcullis/platform/console/lib/messages.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { DetailLines } from '@portcullis/platform/console/ui/DetailLines.tsx'
@@ -17,6 +11,12 @@ import { Note, Row, Stack, Text } from '@portcullis/platform/console/ui/layout/l
 import { tell, tellFailure } from '@portcullis/platform/console/ui/tell.ts'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import {
+  approveChangeRequest,
+  type ChangeRequest,
+  downloadChangeRequest,
+  readChangeRequest,
+} from '#features/contract.ts'
 import { downloadByTicket } from '#features/identity/console/shared/download-by-ticket.ts'
 import { strings } from './strings.ts'
 

@@ -1,6 +1,6 @@
-import { listChangeRequests } from '@portcullis/contract'
 import { useServices, useSession } from '@portcullis/platform/console/lib/services.tsx'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
+import { listChangeRequests } from '#features/contract.ts'
 
 // Requests wait for hours, so this interval is short enough.
 const gap = 20_000

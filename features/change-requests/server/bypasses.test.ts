@@ -1,12 +1,12 @@
 // Invariant: No single Administrator can bypass the second approver, even with a stolen Manager token.
 
-import type { ChangeRequest } from '@portcullis/contract'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { adminPassword, startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { approveRequest } from '@portcullis/server/test/approvals.ts'
 import { enrolAgent, pageOf, type TestAgent } from '@portcullis/server/test/builders.ts'
 import { type Person, person } from '@portcullis/server/test/people.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { ChangeRequest } from '#features/contract.ts'
 
 const base = '/prime/webui'
 const day = 24 * 3_600_000

@@ -1,4 +1,3 @@
-import { type ChangeRequest, profileNames, type UserProfile } from '@portcullis/contract'
 import {
   approverHoldMs,
   evaluateApproval,
@@ -16,6 +15,7 @@ import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { assertFresh } from '@portcullis/platform/server/http/fresh.ts'
 import { isId, newId } from '@portcullis/platform/server/ids.ts'
 import type { Secret } from '@portcullis/platform/server/secret.ts'
+import { type ChangeRequest, profileNames, type UserProfile } from '#features/contract.ts'
 import {
   createChangeRequestsStore,
   type PendingRequest,

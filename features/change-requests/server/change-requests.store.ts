@@ -1,9 +1,9 @@
-import { type ChangeRequest, listedRequestLines } from '@portcullis/contract'
 import type { GateAccount, Influence } from '@portcullis/domain'
 import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import { lock, locks } from '@portcullis/platform/server/db/locks.ts'
 import { raw, type SqlFragment, sql } from '@portcullis/platform/server/db/sql.ts'
 import { utcSql } from '@portcullis/platform/server/time.ts'
+import { type ChangeRequest, listedRequestLines } from '#features/contract.ts'
 
 /** Window over which small steps add up: longer than an impatient person waits, shorter than a shift. */
 const recentMs = 15 * 60_000

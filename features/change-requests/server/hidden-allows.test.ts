@@ -1,4 +1,3 @@
-import type { ChangeRequest } from '@portcullis/contract'
 import { rubberDucky, storageStick } from '@portcullis/domain/testing'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { adminPassword, startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
@@ -6,6 +5,7 @@ import { approveRequest } from '@portcullis/server/test/approvals.ts'
 import { enrolAgent, type TestAgent } from '@portcullis/server/test/builders.ts'
 import { type Person, person } from '@portcullis/server/test/people.ts'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { ChangeRequest } from '#features/contract.ts'
 
 const base = '/prime/webui'
 const stick = { vid: '0781', pid: '5581' }

@@ -1,3 +1,6 @@
+import { FileAnswer } from '@portcullis/platform/server/http/answer.ts'
+import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
+import type { SealedColumn } from '@portcullis/platform/server/sealed-column.ts'
 import {
   approveChangeRequest,
   downloadChangeRequest,
@@ -5,10 +8,7 @@ import {
   listChangeRequests,
   readChangeRequest,
   rejectChangeRequest,
-} from '@portcullis/contract'
-import { FileAnswer } from '@portcullis/platform/server/http/answer.ts'
-import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
-import type { SealedColumn } from '@portcullis/platform/server/sealed-column.ts'
+} from '#features/contract.ts'
 import { createChangeRequests, requestContext } from './change-requests.service.ts'
 import type { ChangeRequestsContext } from './context.ts'
 import { gateSignIn } from './sign-in-settings.ts'

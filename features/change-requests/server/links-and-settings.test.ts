@@ -1,9 +1,9 @@
-import { permissionsOf } from '@portcullis/contract'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { approveRequest } from '@portcullis/server/test/approvals.ts'
 import { type Person, person } from '@portcullis/server/test/people.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { permissionsOf } from '#features/contract.ts'
 
 const base = '/prime/webui'
 const config = `${base}/generalconfig`

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import type { ChangeRequest } from '@portcullis/contract'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { adminPassword, startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { approveRequest } from '@portcullis/server/test/approvals.ts'
@@ -7,6 +6,7 @@ import { enrolAgent, type TestAgent } from '@portcullis/server/test/builders.ts'
 import { createAuthority } from '@portcullis/server/test/certificates.ts'
 import { type Person, person } from '@portcullis/server/test/people.ts'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { ChangeRequest } from '#features/contract.ts'
 
 const base = '/prime/webui'
 let t: TestApp

@@ -1,10 +1,10 @@
-import type { ChangeRequest } from '@portcullis/contract'
 import { raw, sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { approveRequest, trustAccounts } from '@portcullis/server/test/approvals.ts'
 import { enrolAgent, type TestAgent } from '@portcullis/server/test/builders.ts'
 import { type Person, person } from '@portcullis/server/test/people.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { ChangeRequest } from '#features/contract.ts'
 
 const base = '/prime/webui'
 let t: TestApp

@@ -1,12 +1,12 @@
 // Invariant: One gate decides about everything that frees, deletes or opens many hosts.
 
-import type { ChangeRequest, Command } from '@portcullis/contract'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { approveRequest, trustAccounts } from '@portcullis/server/test/approvals.ts'
 import { enrolAgent, pageOf, type TestAgent } from '@portcullis/server/test/builders.ts'
 import { type Person, person } from '@portcullis/server/test/people.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ChangeRequest, Command } from '#features/contract.ts'
 
 let t: TestApp
 let agents: TestAgent[]

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { type ChangeRequest, maxRequestLine } from '@portcullis/contract'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
+import { type ChangeRequest, maxRequestLine } from '#features/contract.ts'
 
 /** Characters that a person cannot see, or that change other text. */
 const hidden = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu

@@ -1,6 +1,6 @@
-import { windowsSteps } from '@portcullis/contract'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { windowsSteps } from '#features/contract.ts'
 
 // What an approver reads must determine what an approval carries out. The test changes each value of a sample of each
 // kind of change. The text that the approver reads must then change too, or the value is listed with the reason why not.

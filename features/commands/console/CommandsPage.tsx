@@ -1,9 +1,9 @@
-import { type Command, listCommands } from '@portcullis/contract'
 import { agentAddress } from '@portcullis/platform/console/lib/addresses.ts'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { ListPage } from '@portcullis/platform/console/ui/list/ListPage.tsx'
 import { useList } from '@portcullis/platform/console/ui/list/useList.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
+import { type Command, listCommands } from '#features/contract.ts'
 import { commandsTable } from './commands.view.tsx'
 import { strings } from './strings.ts'
 

@@ -1,9 +1,9 @@
-import { commandList } from '@portcullis/contract'
 import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import { raw, sql } from '@portcullis/platform/server/db/sql.ts'
 import { contains, likePattern } from '@portcullis/platform/server/list/columns.ts'
 import { listSpec } from '@portcullis/platform/server/list/spec.ts'
 import { utcSql } from '@portcullis/platform/server/time.ts'
+import { commandList } from '#features/contract.ts'
 
 export const commandsList = listSpec(commandList, {
   name: 'commands',

@@ -1,10 +1,10 @@
-import type { AgentCommandBodies, AgentCommandKind, CheckInRequest, ErrorCode, SignedText } from '@portcullis/contract'
 import { cleanText, mustExist } from '@portcullis/domain'
 import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { isId, newId } from '@portcullis/platform/server/ids.ts'
 import { slices } from '@portcullis/platform/server/slices.ts'
 import type { CommandTarget } from '#features/agents/server/index.ts'
+import type { AgentCommandBodies, AgentCommandKind, CheckInRequest, ErrorCode, SignedText } from '#features/contract.ts'
 import { type EventOrigin, eventOrigin, type NewEvent } from '#features/events/server/index.ts'
 import {
   type Ack,

@@ -1,7 +1,7 @@
-import type { AgentCommandKind, CommandState } from '@portcullis/contract'
 import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import { unnestOf } from '@portcullis/platform/server/db/ordered.ts'
 import { raw, sql } from '@portcullis/platform/server/db/sql.ts'
+import type { AgentCommandKind, CommandState } from '#features/contract.ts'
 
 /** The command has not ended. */
 const active = raw(`c.state in ('queued', 'delivered')`)

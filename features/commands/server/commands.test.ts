@@ -1,5 +1,4 @@
 import { createPublicKey, verify } from 'node:crypto'
-import { type AgentCommand, agentPaths, type CheckInResponse, type Command, type Job } from '@portcullis/contract'
 import { plainKeyboard } from '@portcullis/domain/testing'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { systemActor } from '@portcullis/platform/server/http/actor.ts'
@@ -14,6 +13,7 @@ import {
 } from '@portcullis/server/test/builders.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
+import { type AgentCommand, agentPaths, type CheckInResponse, type Command, type Job } from '#features/contract.ts'
 import type { CommandSpec } from './index.ts'
 
 let t: TestApp

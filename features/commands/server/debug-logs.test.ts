@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { createGzip, gzipSync } from 'node:zlib'
-import { type AgentCommand, agentPaths } from '@portcullis/contract'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent, fetchText, type HttpAnswer, type TestAgent } from '@portcullis/server/test/builders.ts'
 import { person } from '@portcullis/server/test/people.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type AgentCommand, agentPaths } from '#features/contract.ts'
 
 let t: TestApp
 

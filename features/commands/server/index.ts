@@ -1,6 +1,6 @@
-import { getDebugLog, getLoggedAgents, listCommands } from '@portcullis/contract'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import { createList } from '@portcullis/platform/server/list/list.ts'
+import { getDebugLog, getLoggedAgents, listCommands } from '#features/contract.ts'
 import { commandsList, createCommandsRead } from './commands.read.ts'
 import { createCommandsService } from './commands.service.ts'
 import type { CommandsContext } from './context.ts'

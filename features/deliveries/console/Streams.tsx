@@ -1,5 +1,4 @@
 import { Button } from '@mantine/core'
-import { type EventOutput, listEventOutputs, retryEventOutput, skipEventOutput } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { confirm } from '@portcullis/platform/console/ui/confirm.ts'
@@ -12,6 +11,7 @@ import { tell, tellFailure } from '@portcullis/platform/console/ui/tell.ts'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
 import { Link } from '@tanstack/react-router'
 import { channelLabels } from '#features/alerts/console/shared/labels.ts'
+import { type EventOutput, listEventOutputs, retryEventOutput, skipEventOutput } from '#features/contract.ts'
 import { streamState } from './stream-state.ts'
 import { strings } from './strings.ts'
 

@@ -1,10 +1,10 @@
-import { listWaitingNotices } from '@portcullis/contract'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Panel, Quiet, Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
 import { channelLabels } from '#features/alerts/console/shared/labels.ts'
+import { listWaitingNotices } from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 // During a flood, alerts are combined about once a second.

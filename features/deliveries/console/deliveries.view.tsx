@@ -1,8 +1,8 @@
-import { type Delivery, deliveryList } from '@portcullis/contract'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { listTable } from '@portcullis/platform/console/ui/list/list-table.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { channelLabels, deliveryLabels } from '#features/alerts/console/shared/labels.ts'
+import { type Delivery, deliveryList } from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 /** The state of a delivery, with a shape if it needs attention. */

@@ -1,8 +1,8 @@
-import { type Delivery, dropDeliveries, retryDeliveries } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { confirm } from '@portcullis/platform/console/ui/confirm.ts'
 import { tell, tellFailure } from '@portcullis/platform/console/ui/tell.ts'
 import type { QueryClient } from '@tanstack/react-query'
+import { type Delivery, dropDeliveries, retryDeliveries } from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 export const stuckKey = ['stuck-deliveries']

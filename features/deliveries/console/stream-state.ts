@@ -1,5 +1,5 @@
-import type { EventOutput } from '@portcullis/contract'
 import type { Severity } from '@portcullis/platform/console/ui/theme/tokens.ts'
+import type { EventOutput } from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 // A working stream is behind by the events of the last moments; more than this means that it does not keep up.

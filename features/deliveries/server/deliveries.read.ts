@@ -1,8 +1,8 @@
-import { deliveryList } from '@portcullis/contract'
 import { raw, sql } from '@portcullis/platform/server/db/sql.ts'
 import { likePattern } from '@portcullis/platform/server/list/columns.ts'
 import { listSpec } from '@portcullis/platform/server/list/spec.ts'
 import { utcSql } from '@portcullis/platform/server/time.ts'
+import { deliveryList } from '#features/contract.ts'
 
 export const deliveriesList = listSpec(deliveryList, {
   name: 'deliveries',

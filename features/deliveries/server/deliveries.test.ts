@@ -1,7 +1,6 @@
 // Invariant: One part reports a mail server that is down; the parts that wait for it do not.
 
 import { randomUUID } from 'node:crypto'
-import type { Delivery } from '@portcullis/contract'
 import { append, deviceEvent, startMail } from '@portcullis/server/test/alerts.ts'
 import type { TestApp } from '@portcullis/server/test/app.ts'
 import { notificationsBase as base, startSender } from '@portcullis/server/test/deliveries.ts'
@@ -9,6 +8,7 @@ import { startWebhookReceiver } from '@portcullis/server/test/peers/webhook-rece
 import { person } from '@portcullis/server/test/people.ts'
 import { Webhook } from 'standardwebhooks'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Delivery } from '#features/contract.ts'
 
 let t: TestApp
 let sender: Awaited<ReturnType<typeof startSender>>

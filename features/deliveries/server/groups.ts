@@ -1,6 +1,6 @@
-import type { SyslogFormat } from '@portcullis/contract'
 import type { Secret } from '@portcullis/platform/server/secret.ts'
 import type { SyslogAddress } from '@portcullis/platform/server/syslog/index.ts'
+import type { SyslogFormat } from '#features/contract.ts'
 import type { EventChoice } from '#features/events/server/index.ts'
 import type { OutputKey } from './outputs.store.ts'
 

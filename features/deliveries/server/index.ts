@@ -1,5 +1,7 @@
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
+import { createList } from '@portcullis/platform/server/list/list.ts'
 import {
   dropDeliveries,
   listDeliveries,
@@ -7,9 +9,7 @@ import {
   retryDeliveries,
   retryEventOutput,
   skipEventOutput,
-} from '@portcullis/contract'
-import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
-import { createList } from '@portcullis/platform/server/list/list.ts'
+} from '#features/contract.ts'
 import type { DeliveriesContext } from './context.ts'
 import { deliveriesList } from './deliveries.read.ts'
 import { createDeliveries, deliveriesTopic } from './deliveries.service.ts'

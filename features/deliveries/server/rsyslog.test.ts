@@ -1,10 +1,10 @@
-import { eventCatalogue } from '@portcullis/contract'
 import { unless } from '@portcullis/domain/testing'
 import { createDestinations } from '@portcullis/platform/server/destinations.ts'
 import { createSyslogSender } from '@portcullis/platform/server/syslog/index.ts'
 import { createAuthority } from '@portcullis/server/test/certificates.ts'
 import { startRsyslogd, whyNoRsyslogd } from '@portcullis/server/test/rsyslogd.ts'
 import { afterEach, describe, expect, it } from 'vitest'
+import { eventCatalogue } from '#features/contract.ts'
 import { formatCef, formatOcsf, formatRfc5424, type SiemEvent } from './siem/index.ts'
 
 const source = { version: '1.2.3', instance: 'portcullis.example.org' }

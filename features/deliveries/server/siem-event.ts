@@ -1,5 +1,5 @@
-import { eventCategories, severityNames } from '@portcullis/contract'
 import { mustExist } from '@portcullis/domain'
+import { eventCategories, severityNames } from '#features/contract.ts'
 import type { FollowedEvent } from '#features/events/server/index.ts'
 import type { SiemEvent } from './siem/index.ts'
 

@@ -1,10 +1,4 @@
 import { Button } from '@mantine/core'
-import {
-  getPeripheralModels,
-  type PeripheralModel,
-  peripheralsAggExport,
-  peripheralsAggExportPdf,
-} from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { lazilyDialog } from '@portcullis/platform/console/ui/lazily.tsx'
 import { ListPage } from '@portcullis/platform/console/ui/list/ListPage.tsx'
@@ -12,6 +6,12 @@ import { useList } from '@portcullis/platform/console/ui/list/useList.ts'
 import { SelectionBar } from '@portcullis/platform/console/ui/table/SelectionBar.tsx'
 import { useSelection } from '@portcullis/platform/console/ui/table/useSelection.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
+import {
+  getPeripheralModels,
+  type PeripheralModel,
+  peripheralsAggExport,
+  peripheralsAggExportPdf,
+} from '#features/contract.ts'
 import { ExportMenu } from '#features/reports/console/shared/ExportMenu.tsx'
 import { modelAddress, modelsTable } from './models.view.tsx'
 import { NoDevices } from './NoDevices.tsx'

@@ -1,5 +1,4 @@
 import { Button } from '@mantine/core'
-import { exportPeripheralsCsv, exportPeripheralsPdf, getPeripherals, type Peripheral } from '@portcullis/contract'
 import { deviceAddress } from '@portcullis/platform/console/lib/addresses.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { DetailSkeleton } from '@portcullis/platform/console/ui/DetailSkeleton.tsx'
@@ -12,6 +11,7 @@ import { SelectionBar } from '@portcullis/platform/console/ui/table/SelectionBar
 import { useSelection } from '@portcullis/platform/console/ui/table/useSelection.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { useState } from 'react'
+import { exportPeripheralsCsv, exportPeripheralsPdf, getPeripherals, type Peripheral } from '#features/contract.ts'
 import type { BulkQuestion } from '#features/policy/console/shared/BulkDecideDialog.tsx'
 import { bulkDevicesOf } from '#features/policy/console/shared/bulk-decide.ts'
 import { ExportMenu } from '#features/reports/console/shared/ExportMenu.tsx'

@@ -1,10 +1,10 @@
-import { modelList, type PeripheralModel } from '@portcullis/contract'
 import { modelHostsAddress } from '@portcullis/platform/console/lib/addresses.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { Icon, kindIcon } from '@portcullis/platform/console/ui/icons.tsx'
 import { listTable } from '@portcullis/platform/console/ui/list/list-table.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
+import { modelList, type PeripheralModel } from '#features/contract.ts'
 import { DeviceIds } from './shared/Device.tsx'
 import { findingOf } from './shared/findings.ts'
 

@@ -1,7 +1,7 @@
-import { getPeripherals, type PeripheralModel } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { tellFailure } from '@portcullis/platform/console/ui/tell.ts'
 import { useState } from 'react'
+import { getPeripherals, type PeripheralModel } from '#features/contract.ts'
 import type { BulkQuestion } from '#features/policy/console/shared/BulkDecideDialog.tsx'
 import {
   type BulkDevice,

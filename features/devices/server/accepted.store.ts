@@ -1,6 +1,6 @@
-import type { AcceptedFinding } from '@portcullis/contract'
 import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
+import type { AcceptedFinding } from '#features/contract.ts'
 
 export interface AcceptedRow {
   acceptance_id: string

@@ -1,8 +1,8 @@
-import { hostFindingList } from '@portcullis/contract'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { contains, hasAnyTag, likePattern, modelsOfVendor, oneOf } from '@portcullis/platform/server/list/columns.ts'
 import { listSpec } from '@portcullis/platform/server/list/spec.ts'
 import { utcSql } from '@portcullis/platform/server/time.ts'
+import { hostFindingList } from '#features/contract.ts'
 import { containsInFingerprint } from './peripherals.read.ts'
 
 const host = '(select r.host from agent_rows r where r.agent_id = f.agent_id)'

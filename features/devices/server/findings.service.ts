@@ -1,3 +1,7 @@
+import { isOddText } from '@portcullis/domain'
+import { AppError, invalid } from '@portcullis/platform/server/app-error.ts'
+import { type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
+import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import {
   type AlertVerdict,
   type AuditAction,
@@ -6,11 +10,7 @@ import {
   type closeFindings,
   type ResponseOf,
   type reopenFindings,
-} from '@portcullis/contract'
-import { isOddText } from '@portcullis/domain'
-import { AppError, invalid } from '@portcullis/platform/server/app-error.ts'
-import { type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
-import type { Actor } from '@portcullis/platform/server/http/actor.ts'
+} from '#features/contract.ts'
 import type { DevicesContext } from './context.ts'
 import type { FindingRow, FindingsStore } from './findings.store.ts'
 import type { DecisionsPort } from './ports.ts'

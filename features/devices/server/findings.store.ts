@@ -1,7 +1,7 @@
-import type { AlertVerdict } from '@portcullis/contract'
 import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import { unnestOf } from '@portcullis/platform/server/db/ordered.ts'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
+import type { AlertVerdict } from '#features/contract.ts'
 import { type DeviceFinding, halvesAt } from './findings.ts'
 
 /** The finding about a device after an assessment of its host. */

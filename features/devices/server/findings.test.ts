@@ -1,8 +1,8 @@
-import type { HostFinding } from '@portcullis/contract'
 import { flipperBadUsb, plainMouse, rubberDucky, unifyingReceiver1207 } from '@portcullis/domain/testing'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent, pageOf, type TestAgent } from '@portcullis/server/test/builders.ts'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { HostFinding } from '#features/contract.ts'
 
 const base = '/prime/webui'
 const week = 7 * 86_400_000

@@ -1,4 +1,4 @@
-import { type FindingVerdict, severities } from '@portcullis/contract'
+import { type FindingVerdict, severities } from '#features/contract.ts'
 import type { Fingerprint } from './fingerprint.ts'
 
 /** The latest finding about a device of a host. */

@@ -1,4 +1,3 @@
-import type { DeviceReport, MissingEvidence } from '@portcullis/contract'
 import {
   type AttackLevel,
   type Classification,
@@ -22,6 +21,7 @@ import {
   verdictKey,
 } from '@portcullis/domain'
 import { fold } from '@portcullis/platform/server/list/columns.ts'
+import type { DeviceReport, MissingEvidence } from '#features/contract.ts'
 
 /**
  * Returns whether a fingerprint counts as vulnerable: its firmware or its model has a known vulnerability. A match on a

@@ -1,5 +1,5 @@
-import type { DeviceReport } from '@portcullis/contract'
 import { escapeText, mustExist, parseReport } from '@portcullis/domain'
+import type { DeviceReport } from '#features/contract.ts'
 import { type Accepted, withAcceptance } from './accepted.ts'
 import type { DevicesContext } from './context.ts'
 import {

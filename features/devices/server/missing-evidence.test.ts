@@ -1,11 +1,12 @@
 /** One device on hosts that return all, part and none of its descriptors. */
-import type { DeviceReport, Peripheral } from '@portcullis/contract'
+
 import { usageDescriptor, windowsReports } from '@portcullis/domain'
 import { plainKeyboard } from '@portcullis/domain/testing'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent } from '@portcullis/server/test/builders.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { DeviceReport, Peripheral } from '#features/contract.ts'
 
 let t: TestApp
 const hosts: Record<'linux' | 'windows' | 'refused', Awaited<ReturnType<typeof enrolAgent>>> = {} as never

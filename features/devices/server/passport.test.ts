@@ -1,8 +1,8 @@
-import type { getDevicePassport, ResponseOf } from '@portcullis/contract'
 import { plainKeyboard, storageStick } from '@portcullis/domain/testing'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent, type TestAgent } from '@portcullis/server/test/builders.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { getDevicePassport, ResponseOf } from '#features/contract.ts'
 
 type Passport = ResponseOf<typeof getDevicePassport>
 

@@ -1,3 +1,7 @@
+import { isAllowing, sourceOf } from '@portcullis/domain'
+import { notFound } from '@portcullis/platform/server/app-error.ts'
+import type { Queryable } from '@portcullis/platform/server/db/db.ts'
+import { isId } from '@portcullis/platform/server/ids.ts'
 import {
   eventCatalogue,
   type getDevicePassport,
@@ -5,11 +9,7 @@ import {
   type PassportWarning,
   passportLimits,
   type ResponseOf,
-} from '@portcullis/contract'
-import { isAllowing, sourceOf } from '@portcullis/domain'
-import { notFound } from '@portcullis/platform/server/app-error.ts'
-import type { Queryable } from '@portcullis/platform/server/db/db.ts'
-import { isId } from '@portcullis/platform/server/ids.ts'
+} from '#features/contract.ts'
 import { decisionReason } from './decision-labels.ts'
 import { createPassportRead, type DeviceEvent, type DevicePlace, type StoredDecision } from './passport.read.ts'
 

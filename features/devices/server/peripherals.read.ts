@@ -1,4 +1,3 @@
-import { icons, modelList, peripheralList } from '@portcullis/contract'
 import { sourcesSql, type Vulnerability } from '@portcullis/domain'
 import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import { raw, type SqlFragment, sql } from '@portcullis/platform/server/db/sql.ts'
@@ -13,6 +12,7 @@ import {
 } from '@portcullis/platform/server/list/columns.ts'
 import { listSpec } from '@portcullis/platform/server/list/spec.ts'
 import { zonelessSql } from '@portcullis/platform/server/time.ts'
+import { icons, modelList, peripheralList } from '#features/contract.ts'
 import { blocksSql, deciderSql, decisionReasonSql, policyStateSql } from './decision-labels.ts'
 
 /** Computes `serialKey` of a stored serial number. */

@@ -1,3 +1,7 @@
+import { notFound } from '@portcullis/platform/server/app-error.ts'
+import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
+import { isId } from '@portcullis/platform/server/ids.ts'
+import type { List } from '@portcullis/platform/server/list/list.ts'
 import {
   getAgentPeripherals,
   getDevicePassport,
@@ -5,11 +9,7 @@ import {
   getPeripheralModels,
   getPeripherals,
   suggestFilterValues,
-} from '@portcullis/contract'
-import { notFound } from '@portcullis/platform/server/app-error.ts'
-import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
-import { isId } from '@portcullis/platform/server/ids.ts'
-import type { List } from '@portcullis/platform/server/list/list.ts'
+} from '#features/contract.ts'
 import { iconPictures } from './icon-pictures.ts'
 import type { Passport } from './passport.ts'
 import { ofAgent, type PeripheralsRead } from './peripherals.read.ts'

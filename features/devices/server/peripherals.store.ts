@@ -1,9 +1,9 @@
-import type { Enforced, FindingVerdict } from '@portcullis/contract'
 import { fingerprints, parseReport, policyDevice, type VerdictInputs, type Vulnerability } from '@portcullis/domain'
 import type { Db, Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import { unnestOf } from '@portcullis/platform/server/db/ordered.ts'
 import { raw, type SqlFragment, sql } from '@portcullis/platform/server/db/sql.ts'
 import { fold } from '@portcullis/platform/server/list/columns.ts'
+import type { Enforced, FindingVerdict } from '#features/contract.ts'
 import type { NewFingerprint, StoredFingerprint } from './fingerprint.ts'
 
 export type PeripheralsStore = ReturnType<typeof createPeripheralsStore>

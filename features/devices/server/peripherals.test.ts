@@ -1,8 +1,8 @@
-import type { Peripheral } from '@portcullis/contract'
 import { hub, rubberDucky, storageStick } from '@portcullis/domain/testing'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent, pageOf } from '@portcullis/server/test/builders.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Peripheral } from '#features/contract.ts'
 
 let t: TestApp
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { DeviceReport } from '@portcullis/contract'
 import { classify, type Kind, type Knowledge, parseReport } from '@portcullis/domain'
+import type { DeviceReport } from '#features/contract.ts'
 import { classified, type Verdict, verdictBy } from './fingerprint.ts'
 import type { EvaluatedRow, NewVerdict, Sample } from './reevaluation.store.ts'
 

@@ -1,7 +1,7 @@
-import { mostSuggestions, type Suggestion, type suggestionKinds } from '@portcullis/contract'
 import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import { raw, sql } from '@portcullis/platform/server/db/sql.ts'
 import { allWordsInModelText } from '@portcullis/platform/server/list/columns.ts'
+import { mostSuggestions, type Suggestion, type suggestionKinds } from '#features/contract.ts'
 
 /** A value, the text that explains it, and the folded text that contains every typed word. */
 const kinds: Readonly<Record<(typeof suggestionKinds)[number], { value: string; label: string; words: string }>> = {

@@ -1,12 +1,12 @@
 // Invariant: The verdict on a device does not depend on similar devices that were seen before.
 
-import type { DeviceReport } from '@portcullis/contract'
 import { classify, type Knowledge, parseReport, poseWarning } from '@portcullis/domain'
 import { buildDevice, type DeviceSpec } from '@portcullis/domain/testing'
 import type { Db } from '@portcullis/platform/server/db/db.ts'
 import { contextOf } from '@portcullis/server/test/capability-app.ts'
 import fc from 'fast-check'
 import { beforeAll, expect, it } from 'vitest'
+import type { DeviceReport } from '#features/contract.ts'
 import { loadKnowledge } from '#features/knowledge/server/index.ts'
 import { fakeStore } from './fingerprints.test-store.ts'
 import { createFingerprints } from './fingerprints.ts'

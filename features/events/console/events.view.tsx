@@ -1,9 +1,9 @@
-import { eventList, type FleetEvent } from '@portcullis/contract'
 import { durationText, parseTime } from '@portcullis/platform/console/lib/time.ts'
 import { Icon, kindIcon } from '@portcullis/platform/console/ui/icons.tsx'
 import { listTable } from '@portcullis/platform/console/ui/list/list-table.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
+import { eventList, type FleetEvent } from '#features/contract.ts'
 import { eventSeverity } from '#features/devices/console/shared/findings.ts'
 import { strings } from './strings.ts'
 

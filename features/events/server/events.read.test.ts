@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import type { FleetEvent } from '@portcullis/contract'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { createMetrics } from '@portcullis/platform/server/metrics.ts'
 import { startCapabilityApp } from '@portcullis/server/test/capability-app.ts'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { addLatestEvents } from '#features/agents/server/index.ts'
+import type { FleetEvent } from '#features/contract.ts'
 import { type EventsApi, eventsFeature, type NewEvent } from './index.ts'
 import type { DeviceText } from './new-event.ts'
 

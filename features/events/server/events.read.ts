@@ -1,4 +1,3 @@
-import { eventCategories, eventList, type FleetEvent, paging, severityNames } from '@portcullis/contract'
 import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import { raw, type SqlFragment, sql } from '@portcullis/platform/server/db/sql.ts'
 import { JsonStream, JsonText } from '@portcullis/platform/server/http/answer.ts'
@@ -10,6 +9,7 @@ import { listSpec } from '@portcullis/platform/server/list/spec.ts'
 import { streamList } from '@portcullis/platform/server/list/stream.ts'
 import { requireSeverity } from '@portcullis/platform/server/severity.ts'
 import { requireTime, zonelessSql } from '@portcullis/platform/server/time.ts'
+import { eventCategories, eventList, type FleetEvent, paging, severityNames } from '#features/contract.ts'
 
 /** Pages above this many rows are streamed. */
 const streamFrom = 2_000

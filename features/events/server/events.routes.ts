@@ -1,5 +1,5 @@
-import { getEvents, getEventsIntegration } from '@portcullis/contract'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
+import { getEvents, getEventsIntegration } from '#features/contract.ts'
 import type { EventsRead } from './events.read.ts'
 
 /** `date_asc` is not a column: clients that poll with it start next at the eventID of row 0 plus one. */

@@ -1,7 +1,7 @@
-import { eventCatalogue, eventCategories } from '@portcullis/contract'
 import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import { appendOrdered, unnestOf } from '@portcullis/platform/server/db/ordered.ts'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
+import { eventCatalogue, eventCategories } from '#features/contract.ts'
 import type { KnownIdentity, MergedEvents, MergedRow } from './merging.ts'
 import type { NewEvent } from './new-event.ts'
 import { latestEventText } from './texts.ts'

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { eventCatalogue } from '@portcullis/contract'
+import { eventCatalogue } from '#features/contract.ts'
 import type { NewEvent } from './new-event.ts'
 
 /** Events of a host that are stored individually in each hour. */

@@ -1,5 +1,5 @@
-import type { DeviceEventKind, EventKind } from '@portcullis/contract'
 import type { Occurrence } from '@portcullis/domain'
+import type { DeviceEventKind, EventKind } from '#features/contract.ts'
 
 /** Values in the details text of a USB event. */
 export interface DeviceDetails {

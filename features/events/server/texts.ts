@@ -1,4 +1,4 @@
-import { type EventKind, eventCatalogue } from '@portcullis/contract'
+import { type EventKind, eventCatalogue } from '#features/contract.ts'
 
 /** Formats an event for the three newest of an agent: `yyyy-MM-dd HH:mm:ss text`. */
 export const latestEventText = (event: { kind: EventKind; details: string }, at: Date): string => {

@@ -1,17 +1,5 @@
 import type { EventEmitter } from 'node:events'
 import {
-  type BodyOf,
-  type createFeed,
-  type Feed,
-  type FeedAnswer,
-  type FeedFault,
-  type FeedHost,
-  feedFaults,
-  feedLimits,
-  type HostFacts,
-  type updateFeed,
-} from '@portcullis/contract'
-import {
   cleanText,
   inventoryHash,
   mustExist,
@@ -27,6 +15,18 @@ import { isId, newId } from '@portcullis/platform/server/ids.ts'
 import { slices } from '@portcullis/platform/server/slices.ts'
 import { instantOf, isZone } from '@portcullis/platform/server/wall-clock.ts'
 import { createYielder } from '@portcullis/platform/server/yielder.ts'
+import {
+  type BodyOf,
+  type createFeed,
+  type Feed,
+  type FeedAnswer,
+  type FeedFault,
+  type FeedHost,
+  feedFaults,
+  feedLimits,
+  type HostFacts,
+  type updateFeed,
+} from '#features/contract.ts'
 import type { FeedsContext } from './context.ts'
 import { distinctLines, hostsOf, newestOfDevices, type TimedLine, unseen } from './feed-lines.ts'
 import { createFeedsStore, type FeedRow, type RecentError, type RecentLine } from './feeds.store.ts'

@@ -1,11 +1,11 @@
 /** Events of Windows and Defender, sent through the door: hosts, devices, replays, faults, limits and replacement. */
 import { randomBytes } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
-import type { Agent, Feed, FeedAnswer, FeedHost, FleetEvent, Peripheral } from '@portcullis/contract'
 import { newId } from '@portcullis/platform/server/ids.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent, pageOf } from '@portcullis/server/test/builders.ts'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { Agent, Feed, FeedAnswer, FeedHost, FleetEvent, Peripheral } from '#features/contract.ts'
 
 const base = '/prime/webui/ingest/feeds'
 const stick = 'USB\\VID_0951&PID_1666\\60A44C3FAFE0B2B0D9A8000B'

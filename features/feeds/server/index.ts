@@ -1,6 +1,6 @@
-import { createFeed, deleteFeed, feedHost, ingestFeed, listFeeds, updateFeed } from '@portcullis/contract'
 import { isGzip } from '@portcullis/platform/server/http/gunzip.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
+import { createFeed, deleteFeed, feedHost, ingestFeed, listFeeds, updateFeed } from '#features/contract.ts'
 import type { FeedsContext } from './context.ts'
 import { createFeedsService } from './feeds.service.ts'
 

@@ -1,9 +1,9 @@
-import { type HealthChange, healthHistory, healthHistoryDays } from '@portcullis/contract'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { ListPage } from '@portcullis/platform/console/ui/list/ListPage.tsx'
 import { useList } from '@portcullis/platform/console/ui/list/useList.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { Link } from '@tanstack/react-router'
+import { type HealthChange, healthHistory, healthHistoryDays } from '#features/contract.ts'
 import { changesTable } from './history.view.tsx'
 import { strings } from './strings.ts'
 

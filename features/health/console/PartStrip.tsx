@@ -1,5 +1,5 @@
-import type { HealthStatus } from '@portcullis/contract'
 import { localTime } from '@portcullis/platform/console/lib/time.ts'
+import type { HealthStatus } from '#features/contract.ts'
 import classes from './HealthPage.module.css'
 import { healthWords } from './shared/health-labels.ts'
 import { strings } from './strings.ts'

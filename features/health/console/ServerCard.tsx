@@ -1,4 +1,3 @@
-import type { SystemStatus } from '@portcullis/contract'
 import { bytesText } from '@portcullis/platform/console/lib/bytes.ts'
 import { durationText } from '@portcullis/platform/console/lib/time.ts'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
@@ -6,6 +5,7 @@ import { Facts } from '@portcullis/platform/console/ui/Facts.tsx'
 import { Panel } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import type { UseQueryResult } from '@tanstack/react-query'
+import type { SystemStatus } from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 const count = (value: number): string => value.toLocaleString('en')

@@ -1,7 +1,7 @@
-import type { HealthStatus } from '@portcullis/contract'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
 import { Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
+import type { HealthStatus } from '#features/contract.ts'
 import { healthSeverity } from './health.ts'
 import { healthWords } from './shared/health-labels.ts'
 

@@ -1,10 +1,10 @@
-import { type ConfigItem, configGroups, getConfigItemsByPrefix } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Facts } from '@portcullis/platform/console/ui/Facts.tsx'
 import { Panel, Quiet, Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { Link } from '@tanstack/react-router'
+import { type ConfigItem, configGroups, getConfigItemsByPrefix } from '#features/contract.ts'
 import { thresholdText } from './health.ts'
 import { strings } from './strings.ts'
 

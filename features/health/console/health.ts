@@ -1,5 +1,5 @@
-import type { ConfigItem, HealthStatus, SubsystemName } from '@portcullis/contract'
 import type { Severity } from '@portcullis/platform/console/ui/theme/tokens.ts'
+import type { ConfigItem, HealthStatus, SubsystemName } from '#features/contract.ts'
 
 /** Severity of each state; null if nobody needs to act. */
 export const healthSeverity: Record<HealthStatus, Severity | null> = {

@@ -1,6 +1,6 @@
-import { type HealthChange, healthChangeList } from '@portcullis/contract'
 import { durationText, parseTime } from '@portcullis/platform/console/lib/time.ts'
 import { listTable } from '@portcullis/platform/console/ui/list/list-table.tsx'
+import { type HealthChange, healthChangeList } from '#features/contract.ts'
 import { Status } from './Status.tsx'
 import { strings } from './strings.ts'
 

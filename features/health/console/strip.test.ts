@@ -1,5 +1,5 @@
-import type { HealthChange, HealthStatus } from '@portcullis/contract'
 import { describe, expect, it } from 'vitest'
+import type { HealthChange, HealthStatus } from '#features/contract.ts'
 import { segmentsOf, shareInOrder, shareText, stripText } from './strip.ts'
 
 const hour = 3_600_000

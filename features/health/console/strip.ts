@@ -1,4 +1,4 @@
-import type { HealthChange, HealthStatus, Subsystem } from '@portcullis/contract'
+import type { HealthChange, HealthStatus, Subsystem } from '#features/contract.ts'
 import { healthWords } from './shared/health-labels.ts'
 import { strings } from './strings.ts'
 

@@ -1,7 +1,7 @@
-import type { SubsystemName } from '@portcullis/contract'
 import type { Context } from '@portcullis/platform/server/context.ts'
 import type { AgentsApi } from '#features/agents/server/index.ts'
 import type { LicenceApi } from '#features/agents/server/licence/index.ts'
+import type { SubsystemName } from '#features/contract.ts'
 import type { MailApi } from '#features/deliveries/server/mail/index.ts'
 import type { EventsApi } from '#features/events/server/index.ts'
 import type { IngestApi } from '#features/ingest/server/index.ts'

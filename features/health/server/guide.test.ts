@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { subsystemNames, subsystemOf } from '@portcullis/contract'
 import { describe, expect, it } from 'vitest'
+import { subsystemNames, subsystemOf } from '#features/contract.ts'
 
 const guide = readFileSync(new URL('../../../docs/guide/health.md', import.meta.url), 'utf8')
 

@@ -1,3 +1,8 @@
+import { AppError } from '@portcullis/platform/server/app-error.ts'
+import { answered } from '@portcullis/platform/server/http/answer.ts'
+import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
+import type { List } from '@portcullis/platform/server/list/list.ts'
+import type { Metrics } from '@portcullis/platform/server/metrics.ts'
 import {
   healthHistory,
   healthz,
@@ -6,12 +11,7 @@ import {
   readyz,
   subsystemHealth,
   systemStatus,
-} from '@portcullis/contract'
-import { AppError } from '@portcullis/platform/server/app-error.ts'
-import { answered } from '@portcullis/platform/server/http/answer.ts'
-import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
-import type { List } from '@portcullis/platform/server/list/list.ts'
-import type { Metrics } from '@portcullis/platform/server/metrics.ts'
+} from '#features/contract.ts'
 import type { BuildInfo } from './build-info.ts'
 import type { HealthService } from './health.service.ts'
 

@@ -1,9 +1,9 @@
-import { type HealthStatus, healthChangeList, type SubsystemName } from '@portcullis/contract'
 import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { likePattern } from '@portcullis/platform/server/list/columns.ts'
 import { listSpec } from '@portcullis/platform/server/list/spec.ts'
 import { requireTime, utcSql } from '@portcullis/platform/server/time.ts'
+import { type HealthStatus, healthChangeList, type SubsystemName } from '#features/contract.ts'
 
 /** Recorded status of a subsystem. */
 export interface StateRow {

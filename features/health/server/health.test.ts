@@ -1,4 +1,3 @@
-import { configGroups } from '@portcullis/contract'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { createMetrics } from '@portcullis/platform/server/metrics.ts'
 import { createRate } from '@portcullis/platform/server/rate.ts'
@@ -7,6 +6,7 @@ import { adminPassword, startTestApp, type TestApp } from '@portcullis/server/te
 import { createDatabaseProxy } from '@portcullis/server/test/database-proxy.ts'
 import { person } from '@portcullis/server/test/people.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { configGroups } from '#features/contract.ts'
 import type { Thresholds } from '#features/settings/server/index.ts'
 import { overall } from './health.service.ts'
 import {

@@ -1,6 +1,6 @@
-import type { HealthStatus } from '@portcullis/contract'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import { createList } from '@portcullis/platform/server/list/list.ts'
+import type { HealthStatus } from '#features/contract.ts'
 import { readBuildInfo } from './build-info.ts'
 import type { HealthContext } from './context.ts'
 import { createHealthRead } from './health.read.ts'

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
-import { subsystemNames } from '@portcullis/contract'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent } from '@portcullis/server/test/builders.ts'
 import { readExposition } from '@portcullis/server/test/exposition.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { subsystemNames } from '#features/contract.ts'
 
 const dashboard = new URL('../../../ops/grafana/portcullis.json', import.meta.url)
 

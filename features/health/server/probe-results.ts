@@ -1,12 +1,12 @@
+import type { Clock } from '@portcullis/platform/server/clock.ts'
+import { isUnavailable } from '@portcullis/platform/server/db/db.ts'
 import {
   type HealthStatus,
   type Subsystem,
   type SubsystemName,
   subsystemNames,
   subsystemOf,
-} from '@portcullis/contract'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import { isUnavailable } from '@portcullis/platform/server/db/db.ts'
+} from '#features/contract.ts'
 import type { Probe, ProbeResult } from './probes.ts'
 
 /** How long a result is reused. Together with the time limit of probes, a result is never over 30 s old. */

@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises'
-import type { HealthStatus } from '@portcullis/contract'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
 import { confirmationsOf } from '@portcullis/platform/server/failover/members.ts'
+import type { HealthStatus } from '#features/contract.ts'
 import type { Thresholds } from '#features/settings/server/index.ts'
 import type { HealthRead, Replication } from './health.read.ts'
 

@@ -1,5 +1,5 @@
-import type { HealthStatus } from '@portcullis/contract'
 import { describe, expect, it } from 'vitest'
+import type { HealthStatus } from '#features/contract.ts'
 import { createStatusChanges } from './status-changes.ts'
 
 const statuses = { o: 'OK', w: 'Warning', e: 'Error', u: 'Unknown' } as const satisfies Record<string, HealthStatus>

@@ -1,5 +1,5 @@
-import type { HealthStatus } from '@portcullis/contract'
 import { mustExist } from '@portcullis/domain'
+import type { HealthStatus } from '#features/contract.ts'
 
 /** Result of one probe of a subsystem. */
 export interface Observation {

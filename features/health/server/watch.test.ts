@@ -1,5 +1,10 @@
 // Invariant: A part of the server that flaps counts as one health change, and so does a database outage.
 
+import { sql } from '@portcullis/platform/server/db/sql.ts'
+import { startTestApp, type TestApp, type TestAppOptions } from '@portcullis/server/test/app.ts'
+import { createDatabaseProxy } from '@portcullis/server/test/database-proxy.ts'
+import { person } from '@portcullis/server/test/people.ts'
+import { afterEach, describe, expect, it } from 'vitest'
 import {
   type ConfigName,
   configGroups,
@@ -8,12 +13,7 @@ import {
   type Subsystem,
   type SubsystemName,
   subsystemNames,
-} from '@portcullis/contract'
-import { sql } from '@portcullis/platform/server/db/sql.ts'
-import { startTestApp, type TestApp, type TestAppOptions } from '@portcullis/server/test/app.ts'
-import { createDatabaseProxy } from '@portcullis/server/test/database-proxy.ts'
-import { person } from '@portcullis/server/test/people.ts'
-import { afterEach, describe, expect, it } from 'vitest'
+} from '#features/contract.ts'
 
 const admin = '/prime/webui/admin'
 const apps: TestApp[] = []

@@ -1,6 +1,6 @@
-import { type HealthStatus, healthHistoryDays, type SubsystemName, subsystemNames } from '@portcullis/contract'
 import { isUnavailable } from '@portcullis/platform/server/db/db.ts'
 import { newId } from '@portcullis/platform/server/ids.ts'
+import { type HealthStatus, healthHistoryDays, type SubsystemName, subsystemNames } from '#features/contract.ts'
 import type { HealthContext } from './context.ts'
 import { createHealthStore, type NewChange, type StateRow } from './health.store.ts'
 import type { ProbedSubsystem } from './probe-results.ts'

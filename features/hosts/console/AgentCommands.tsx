@@ -1,4 +1,3 @@
-import { listCommands } from '@portcullis/contract'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
@@ -8,6 +7,7 @@ import { useLive } from '@portcullis/platform/console/ui/useLive.ts'
 import { Link } from '@tanstack/react-router'
 import { CommandState } from '#features/commands/console/shared/CommandState.tsx'
 import { timelineOf } from '#features/commands/console/shared/timeline.ts'
+import { listCommands } from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 const newest = 50

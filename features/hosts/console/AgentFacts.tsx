@@ -1,10 +1,10 @@
-import { type AgentDetail, deploymentLabels } from '@portcullis/contract'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { Facts } from '@portcullis/platform/console/ui/Facts.tsx'
 import { Note, Stack, Table } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import type { ReactNode } from 'react'
 import { gradeLabels } from '#features/commands/console/shared/arming/grade.ts'
+import { type AgentDetail, deploymentLabels } from '#features/contract.ts'
 import { FeedFacts } from './FeedFacts.tsx'
 import { strings } from './strings.ts'
 

@@ -1,5 +1,4 @@
 import { Button } from '@mantine/core'
-import { type HeldPortRow, listHeldPorts, releaseHeldPort } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { confirm } from '@portcullis/platform/console/ui/confirm.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
@@ -9,6 +8,7 @@ import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
 import { useLive } from '@portcullis/platform/console/ui/useLive.ts'
 import { useQuery } from '@tanstack/react-query'
+import { type HeldPortRow, listHeldPorts, releaseHeldPort } from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 /** Lists the held ports of a host with their evidence and actions. */

@@ -1,5 +1,4 @@
 import { Button } from '@mantine/core'
-import { type AgentDetail, getDebugLog, runBulk } from '@portcullis/contract'
 import { bytesText } from '@portcullis/platform/console/lib/bytes.ts'
 import { plainText } from '@portcullis/platform/console/lib/device-text.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
@@ -9,6 +8,7 @@ import { right, SmallTable } from '@portcullis/platform/console/ui/SmallTable.ts
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { tell, tellFailure } from '@portcullis/platform/console/ui/tell.ts'
 import { useState } from 'react'
+import { type AgentDetail, getDebugLog, runBulk } from '#features/contract.ts'
 import { downloadByTicket } from '#features/identity/console/shared/download-by-ticket.ts'
 import { strings } from './strings.ts'
 

@@ -1,11 +1,11 @@
 import { Button } from '@mantine/core'
-import type { AgentDetail, BulkAction } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { Quiet, Row, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { lazilyDialog, useIdlePreload } from '@portcullis/platform/console/ui/lazily.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { useState } from 'react'
 import { gradeLabels } from '#features/commands/console/shared/arming/grade.ts'
+import type { AgentDetail, BulkAction } from '#features/contract.ts'
 import type { BulkQuestion } from './bulk/useBulkAction.ts'
 import { strings } from './strings.ts'
 

@@ -1,11 +1,11 @@
 import { Button } from '@mantine/core'
-import { type NacEndpoint, nacSystemNames, readNacEndpoint } from '@portcullis/contract'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Facts } from '@portcullis/platform/console/ui/Facts.tsx'
 import { Note, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { type ReactNode, useState } from 'react'
+import { type NacEndpoint, nacSystemNames, readNacEndpoint } from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 type Row = readonly [name: string, value: ReactNode]

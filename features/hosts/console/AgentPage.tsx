@@ -1,8 +1,8 @@
-import { getAgent } from '@portcullis/contract'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { FullPage } from '@portcullis/platform/console/ui/FullPage.tsx'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { getAgent } from '#features/contract.ts'
 import { AgentDetail } from './AgentDetail.tsx'
 import { strings } from './strings.ts'
 

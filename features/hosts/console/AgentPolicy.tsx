@@ -1,10 +1,10 @@
-import type { AgentDetail } from '@portcullis/contract'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
 import { Columns, Note, Quiet, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { Link } from '@tanstack/react-router'
+import type { AgentDetail } from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 const levelLabels = {

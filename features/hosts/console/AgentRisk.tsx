@@ -1,6 +1,6 @@
-import type { AgentDetail } from '@portcullis/contract'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { Note, Stack, Table, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import type { AgentDetail } from '#features/contract.ts'
 import { HostFindings } from '#features/devices/console/shared/findings/HostFindings.tsx'
 import { strings } from './strings.ts'
 

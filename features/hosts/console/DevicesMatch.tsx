@@ -1,6 +1,6 @@
-import { getPeripherals } from '@portcullis/contract'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { Link } from '@tanstack/react-router'
+import { getPeripherals } from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 /** Says how many devices match a search that no host matches. */

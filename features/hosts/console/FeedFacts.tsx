@@ -1,9 +1,9 @@
-import { feedHost } from '@portcullis/contract'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { Facts } from '@portcullis/platform/console/ui/Facts.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
+import { feedHost } from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 /** Shows the age of a host's events and the data that feeds do not contain. */

@@ -1,5 +1,4 @@
 import { Button, Textarea, TextInput } from '@mantine/core'
-import { type AgentDetail, updateHostOwner } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
@@ -7,6 +6,7 @@ import { Facts } from '@portcullis/platform/console/ui/Facts.tsx'
 import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
 import { Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { useState } from 'react'
+import { type AgentDetail, updateHostOwner } from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 interface HostOwnerProps {

@@ -1,10 +1,10 @@
-import { type Agent, agentList, deploymentLabels } from '@portcullis/contract'
 import { agentAddress } from '@portcullis/platform/console/lib/addresses.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { listTable } from '@portcullis/platform/console/ui/list/list-table.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { HostStatus } from '#features/agents/console/shared/HostStatus.tsx'
+import { type Agent, agentList, deploymentLabels } from '#features/contract.ts'
 import { findingOf } from '#features/devices/console/shared/findings.ts'
 
 const Findings = ({ agent }: { agent: Agent }) => {

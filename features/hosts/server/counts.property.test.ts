@@ -1,5 +1,11 @@
 // Invariant: Every count of the overview, of lists, previews and files is the number of rows behind it.
 
+import { hub, plainKeyboard, rubberDucky, storageStick } from '@portcullis/domain/testing'
+import { sql } from '@portcullis/platform/server/db/sql.ts'
+import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
+import { enrolAgent, enrolmentToken, pageOf, type TestAgent } from '@portcullis/server/test/builders.ts'
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type {
   Agent,
   AgentDetail,
@@ -7,13 +13,7 @@ import type {
   Peripheral,
   PolicyRuleInput,
   WhitelistViolation,
-} from '@portcullis/contract'
-import { hub, plainKeyboard, rubberDucky, storageStick } from '@portcullis/domain/testing'
-import { sql } from '@portcullis/platform/server/db/sql.ts'
-import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
-import { enrolAgent, enrolmentToken, pageOf, type TestAgent } from '@portcullis/server/test/builders.ts'
-import fc from 'fast-check'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+} from '#features/contract.ts'
 
 const base = '/prime/webui'
 let t: TestApp

@@ -1,7 +1,7 @@
-import type { Agent, AgentDetail } from '@portcullis/contract'
 import { notFound } from '@portcullis/platform/server/app-error.ts'
 import { JsonText } from '@portcullis/platform/server/http/answer.ts'
 import { isId } from '@portcullis/platform/server/ids.ts'
+import type { Agent, AgentDetail } from '#features/contract.ts'
 import type { HostsContext } from './context.ts'
 
 const enforcementWords: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
-import { decideDuplicate, deleteAgents, getAgent } from '@portcullis/contract'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
+import { decideDuplicate, deleteAgents, getAgent } from '#features/contract.ts'
 import type { BulkApi } from './bulk/index.ts'
 import type { HostsContext } from './context.ts'
 import { createHostDetail } from './host-detail.ts'

@@ -1,3 +1,10 @@
+import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
+import { FileAnswer, WithHeaders } from '@portcullis/platform/server/http/answer.ts'
+import { credentialSeen, machineOwner } from '@portcullis/platform/server/http/connections.ts'
+import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
+import { type Authenticator, createFailureQuota } from '@portcullis/platform/server/http/machine.ts'
+import { Type } from 'typebox'
+import type { AgentsApi } from '#features/agents/server/index.ts'
 import {
   agentPaths,
   closed,
@@ -7,14 +14,7 @@ import {
   operation,
   SessionRequest,
   SessionResponse,
-} from '@portcullis/contract'
-import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
-import { FileAnswer, WithHeaders } from '@portcullis/platform/server/http/answer.ts'
-import { credentialSeen, machineOwner } from '@portcullis/platform/server/http/connections.ts'
-import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
-import { type Authenticator, createFailureQuota } from '@portcullis/platform/server/http/machine.ts'
-import { Type } from 'typebox'
-import type { AgentsApi } from '#features/agents/server/index.ts'
+} from '#features/contract.ts'
 
 const agentOperation = { tag: 'Agent protocol', permission: 'agent' } as const
 

@@ -1,9 +1,9 @@
-import type { DeviceReport } from '@portcullis/contract'
 import { escapeText, inventoryHash } from '@portcullis/domain'
 import { buildDevice, hub, plainKeyboard, storageStick } from '@portcullis/domain/testing'
 import { evaluated } from '@portcullis/server/test/evaluated.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { DeviceReport } from '#features/contract.ts'
 import { type HostPeripheral, verdictOf } from '#features/policy/server/index.ts'
 import { applyReport, type EvaluatedChange, storedHash } from './apply-report.ts'
 

@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { DeviceReport } from '@portcullis/contract'
 import {
   cleanText,
   comparePortPaths,
@@ -15,6 +14,7 @@ import {
   unescapeText,
   whyNotWorking,
 } from '@portcullis/domain'
+import type { DeviceReport } from '#features/contract.ts'
 import type { EvaluatedDevice, Fingerprint, KernelReport } from '#features/devices/server/index.ts'
 import type { HostPeripheral } from '#features/policy/server/index.ts'
 

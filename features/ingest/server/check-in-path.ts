@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { agentLimits, agentPaths, CheckInRequest, checkInAgeHeader } from '@portcullis/contract'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
 import { credentialSeen, machineOwner } from '@portcullis/platform/server/http/connections.ts'
 import { logFailure } from '@portcullis/platform/server/http/log-failure.ts'
@@ -10,6 +9,7 @@ import { hasUnreadBody, turnAway } from '@portcullis/platform/server/http/turn-a
 import { traceOf } from '@portcullis/platform/server/tracing/index.ts'
 import { Compile } from 'typebox/compile'
 import type { AgentSession } from '#features/agents/server/index.ts'
+import { agentLimits, agentPaths, CheckInRequest, checkInAgeHeader } from '#features/contract.ts'
 import type { CheckIns } from './check-ins.ts'
 import { type Outcome, skewSeconds } from './collect-report.ts'
 import type { IngestContext } from './context.ts'

@@ -2,7 +2,6 @@
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { agentPaths, type CheckInRequest } from '@portcullis/contract'
 import {
   hub,
   plainKeyboard,
@@ -25,6 +24,7 @@ import {
 import { person } from '@portcullis/server/test/people.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
+import { agentPaths, type CheckInRequest } from '#features/contract.ts'
 
 let t: TestApp
 

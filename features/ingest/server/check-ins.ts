@@ -1,7 +1,7 @@
-import type { SignedText } from '@portcullis/contract'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
 import { isConflict, isUnavailable } from '@portcullis/platform/server/db/db.ts'
 import type { Beat, BeatState } from '#features/agents/server/index.ts'
+import type { SignedText } from '#features/contract.ts'
 import { createBatcher } from './batcher.ts'
 import type { Outcome } from './collect-report.ts'
 import type { IngestContext } from './context.ts'

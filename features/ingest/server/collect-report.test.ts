@@ -1,10 +1,10 @@
-import type { CheckInRequest } from '@portcullis/contract'
 import { factsHash } from '@portcullis/domain'
 import { storageStick } from '@portcullis/domain/testing'
 import { hostFacts } from '@portcullis/server/test/builders.ts'
 import { evaluated } from '@portcullis/server/test/evaluated.ts'
 import { describe, expect, it } from 'vitest'
 import type { AgentState } from '#features/agents/server/index.ts'
+import type { CheckInRequest } from '#features/contract.ts'
 import { storedHash } from './apply-report.ts'
 import { collectReport, isArmed, type Received, refusalOf, skewSeconds } from './collect-report.ts'
 

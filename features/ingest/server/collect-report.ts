@@ -1,4 +1,3 @@
-import type { CheckInRequest, HeldPort, SignedText } from '@portcullis/contract'
 import {
   cleanText,
   factsHash,
@@ -10,6 +9,7 @@ import {
 } from '@portcullis/domain'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
 import { type AgentState, type StoredBeat, type StoredFacts, storedFacts } from '#features/agents/server/index.ts'
+import type { CheckInRequest, HeldPort, SignedText } from '#features/contract.ts'
 import type { EvaluatedDevice } from '#features/devices/server/index.ts'
 import { eventOrigin, type NewEvent } from '#features/events/server/index.ts'
 import type { HostPeripheral } from '#features/policy/server/index.ts'

@@ -1,4 +1,3 @@
-import type { CheckInRequest, DeviceReport } from '@portcullis/contract'
 import {
   hub,
   plainKeyboard,
@@ -12,6 +11,7 @@ import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent, type TestAgent } from '@portcullis/server/test/builders.ts'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { CheckInRequest, DeviceReport } from '#features/contract.ts'
 
 let t: TestApp
 

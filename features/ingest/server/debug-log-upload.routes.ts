@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
-import { agentPaths, closed, operation } from '@portcullis/contract'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import { Type } from 'typebox'
+import { agentPaths, closed, operation } from '#features/contract.ts'
 import { agentAuthenticator } from './agent-authenticator.ts'
 import type { IngestContext } from './context.ts'
 import { tooMany } from './quota.ts'

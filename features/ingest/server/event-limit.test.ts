@@ -1,10 +1,10 @@
-import { eventCatalogue, type FleetEvent } from '@portcullis/contract'
 import { storageStick } from '@portcullis/domain/testing'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent, type TestAgent } from '@portcullis/server/test/builders.ts'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { eventCatalogue, type FleetEvent } from '#features/contract.ts'
 
 let t: TestApp
 beforeAll(async () => {

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
-import { agentLimits, agentPaths, type CheckInRequest } from '@portcullis/contract'
 import { cleanText, escapeText, factsHash, inventoryHash } from '@portcullis/domain'
 import {
   type HostileVariant,
@@ -22,6 +21,7 @@ import {
 } from '@portcullis/server/test/builders.ts'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { agentLimits, agentPaths, type CheckInRequest } from '#features/contract.ts'
 
 let t: TestApp
 

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { agentPaths } from '@portcullis/contract'
 import { plainKeyboard } from '@portcullis/domain/testing'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { createFakeClock, startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { agentPost, enrolAgent, fetchText, rawHttp, type TestAgent } from '@portcullis/server/test/builders.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { agentPaths } from '#features/contract.ts'
 import { createQuota } from './quota.ts'
 
 let t: TestApp

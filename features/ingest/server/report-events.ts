@@ -1,6 +1,6 @@
-import type { DeviceEventKind } from '@portcullis/contract'
 import { type Occurrence, policySources } from '@portcullis/domain'
 import type { AgentState } from '#features/agents/server/index.ts'
+import type { DeviceEventKind } from '#features/contract.ts'
 import { decisionReason, eventDevice } from '#features/devices/server/index.ts'
 import { eventOrigin, type NewEvent, type OtherEventKind } from '#features/events/server/index.ts'
 import type { HostPeripheral } from '#features/policy/server/index.ts'

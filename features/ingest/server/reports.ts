@@ -1,9 +1,9 @@
-import type { CheckInRequest, DeviceReport } from '@portcullis/contract'
 import { inventoryHash, mustExist, type Occurrence } from '@portcullis/domain'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
 import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import { createYielder } from '@portcullis/platform/server/yielder.ts'
 import { dictionaryTexts } from '#features/agents/server/index.ts'
+import type { CheckInRequest, DeviceReport } from '#features/contract.ts'
 import type { EvaluatedDevice, StoredPeripheral } from '#features/devices/server/index.ts'
 import { assessHosts, fingerprintIdsOf, hostOf } from '#features/policy/server/index.ts'
 import {

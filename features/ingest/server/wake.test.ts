@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net'
-import { agentPaths } from '@portcullis/contract'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent, type TestAgent } from '@portcullis/server/test/builders.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { agentPaths } from '#features/contract.ts'
 
 let t: TestApp
 const opened: Socket[] = []

@@ -1,12 +1,12 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { agentPaths } from '@portcullis/contract'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
 import { connectionUpgraded, credentialSeen, machineOwner } from '@portcullis/platform/server/http/connections.ts'
 import { hangUp } from '@portcullis/platform/server/http/cut.ts'
 import { bareAnswer } from '@portcullis/platform/server/http/safety-headers.ts'
 import { type WebSocket, WebSocketServer } from 'ws'
 import type { AgentSession } from '#features/agents/server/index.ts'
+import { agentPaths } from '#features/contract.ts'
 
 /** Time for a peer to read a refusal. */
 const refusedMs = 2_000

@@ -1,3 +1,10 @@
+import { factsHash, inventoryHash } from '@portcullis/domain'
+import { AppError } from '@portcullis/platform/server/app-error.ts'
+import { credentialSeen, machineOwner } from '@portcullis/platform/server/http/connections.ts'
+import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
+import { type Authenticator, createFailureQuota } from '@portcullis/platform/server/http/machine.ts'
+import type { FastifyRequest } from 'fastify'
+import type { BegunPoll, Poller } from '#features/agentless/server/index.ts'
 import {
   type WorkerLeaseRequest as Lease,
   operation,
@@ -10,14 +17,7 @@ import {
   WorkerResultsResponse,
   workerLimits,
   workerPaths,
-} from '@portcullis/contract'
-import { factsHash, inventoryHash } from '@portcullis/domain'
-import { AppError } from '@portcullis/platform/server/app-error.ts'
-import { credentialSeen, machineOwner } from '@portcullis/platform/server/http/connections.ts'
-import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
-import { type Authenticator, createFailureQuota } from '@portcullis/platform/server/http/machine.ts'
-import type { FastifyRequest } from 'fastify'
-import type { BegunPoll, Poller } from '#features/agentless/server/index.ts'
+} from '#features/contract.ts'
 import type { CheckIns } from './check-ins.ts'
 import type { IngestContext } from './context.ts'
 import { createQuota, workerQuota } from './quota.ts'

@@ -2,10 +2,10 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import type { ConnectionStatus, FleetEvent, WorkerPollerDetails } from '@portcullis/contract'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { pageOf } from '@portcullis/server/test/builders.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ConnectionStatus, FleetEvent, WorkerPollerDetails } from '#features/contract.ts'
 import { sshFingerprint } from '../../../proof/kit/ssh-hosts/host-key.ts'
 
 const base = '/prime/webui/agents/agentless'

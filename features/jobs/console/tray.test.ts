@@ -1,5 +1,5 @@
-import type { Job } from '@portcullis/contract'
 import { describe, expect, it } from 'vitest'
+import type { Job } from '#features/contract.ts'
 import { isOver, jobShare, jobText, keptMs, nextTray, type TrayJob } from './tray.ts'
 
 const job = (change: Partial<Job> = {}): Job => ({

@@ -1,4 +1,4 @@
-import type { Job } from '@portcullis/contract'
+import type { Job } from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 /** How long an ended item stays in the tray. */

@@ -1,9 +1,9 @@
-import { listJobs } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
 import { useNow } from '@portcullis/platform/console/ui/useNow.ts'
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
+import { listJobs } from '#features/contract.ts'
 import { isOver, nextTray, type TrayJob } from './tray.ts'
 
 // Reads every second while a job runs; otherwise less often, to find jobs that others started.

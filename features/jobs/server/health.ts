@@ -1,5 +1,5 @@
-import type { HealthStatus } from '@portcullis/contract'
 import { newId } from '@portcullis/platform/server/ids.ts'
+import type { HealthStatus } from '#features/contract.ts'
 import type { JobsContext } from './context.ts'
 import { createJobsStore, type QueueFigures } from './jobs.store.ts'
 

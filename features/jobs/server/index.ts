@@ -1,5 +1,5 @@
-import { cancelJob, getJob, listJobs } from '@portcullis/contract'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
+import { cancelJob, getJob, listJobs } from '#features/contract.ts'
 import type { JobsContext } from './context.ts'
 import { createJobsHealth } from './health.ts'
 import { createRunner } from './jobs.runner.ts'

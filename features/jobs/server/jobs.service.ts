@@ -1,9 +1,9 @@
-import type { Job, Permission } from '@portcullis/contract'
 import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
 import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import { type Actor, assertPermission } from '@portcullis/platform/server/http/actor.ts'
 import { assertFresh } from '@portcullis/platform/server/http/fresh.ts'
 import { isId, newId } from '@portcullis/platform/server/ids.ts'
+import type { Job, Permission } from '#features/contract.ts'
 import type { JobsContext } from './context.ts'
 import { createJobsStore, type PartCount } from './jobs.store.ts'
 

@@ -1,10 +1,10 @@
-import type { Job } from '@portcullis/contract'
 import { mustExist } from '@portcullis/domain'
 import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import { lock, locks } from '@portcullis/platform/server/db/locks.ts'
 import { unnestOf } from '@portcullis/platform/server/db/ordered.ts'
 import { raw, sql } from '@portcullis/platform/server/db/sql.ts'
 import { utcSql } from '@portcullis/platform/server/time.ts'
+import type { Job } from '#features/contract.ts'
 
 /** A claimed job, as its handler needs it. */
 export interface ClaimedJob {

@@ -1,9 +1,9 @@
-import type { Job } from '@portcullis/contract'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { systemActor } from '@portcullis/platform/server/http/actor.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { person } from '@portcullis/server/test/people.ts'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { Job } from '#features/contract.ts'
 import type { JobHandler } from './index.ts'
 
 let t: TestApp

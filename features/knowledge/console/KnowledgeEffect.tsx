@@ -1,10 +1,10 @@
-import type { KnowledgeEffect as Effect } from '@portcullis/contract'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { Icon, kindIcon } from '@portcullis/platform/console/ui/icons.tsx'
 import { Quiet, Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { right, SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Link } from '@tanstack/react-router'
+import type { KnowledgeEffect as Effect } from '#features/contract.ts'
 import { findingOf } from '#features/devices/console/shared/findings.ts'
 import { strings } from './strings.ts'
 

@@ -1,13 +1,4 @@
 import { Button, FileButton } from '@mantine/core'
-import {
-  applyKnowledge,
-  getKnowledge,
-  type KnowledgeFileName,
-  previewKnowledge,
-  type ResponseOf,
-  rollbackKnowledge,
-  uploadKnowledge,
-} from '@portcullis/contract'
 import { bytesText } from '@portcullis/platform/console/lib/bytes.ts'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { CallFailure } from '@portcullis/platform/console/lib/problem.ts'
@@ -25,6 +16,15 @@ import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { useState } from 'react'
+import {
+  applyKnowledge,
+  getKnowledge,
+  type KnowledgeFileName,
+  previewKnowledge,
+  type ResponseOf,
+  rollbackKnowledge,
+  uploadKnowledge,
+} from '#features/contract.ts'
 import { KnowledgeEffect } from './KnowledgeEffect.tsx'
 import { ageText, evaluationText, type KnowledgeUpload, readKnowledgeFile, trustAsked } from './knowledge.ts'
 import { strings } from './strings.ts'

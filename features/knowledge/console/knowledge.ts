@@ -1,5 +1,5 @@
-import type { BodyOf, KnowledgeStatus, uploadKnowledge } from '@portcullis/contract'
 import { type CallFailure, ConsoleRefusal } from '@portcullis/platform/console/lib/problem.ts'
+import type { BodyOf, KnowledgeStatus, uploadKnowledge } from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 /** A signed knowledge file as sent to the server. */

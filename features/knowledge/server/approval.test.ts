@@ -1,10 +1,10 @@
 import { generateKeyPairSync, sign } from 'node:crypto'
-import { knowledgeProofText } from '@portcullis/contract'
 import { releaseKeyFingerprint } from '@portcullis/domain'
 import { adminPassword, startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { approveRequest } from '@portcullis/server/test/approvals.ts'
 import { type Person, person } from '@portcullis/server/test/people.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { knowledgeProofText } from '#features/contract.ts'
 
 const path = '/prime/webui/admin/knowledge'
 const key = generateKeyPairSync('ed25519')

@@ -1,7 +1,7 @@
-import { type FieldError, KnowledgePayload } from '@portcullis/contract'
 import { type KnowledgeSources, parseUsbIds } from '@portcullis/domain'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
 import { Compile } from 'typebox/compile'
+import { type FieldError, KnowledgePayload } from '#features/contract.ts'
 import { patternFault } from './patterns.ts'
 
 const compiled = Compile(KnowledgePayload)

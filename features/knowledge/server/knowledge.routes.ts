@@ -1,11 +1,11 @@
+import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import {
   applyKnowledge,
   getKnowledge,
   previewKnowledge,
   rollbackKnowledge,
   uploadKnowledge,
-} from '@portcullis/contract'
-import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
+} from '#features/contract.ts'
 import type { KnowledgeService } from './knowledge.service.ts'
 
 export const registerKnowledgeRoutes = (app: HttpApp, knowledge: KnowledgeService): void => {

@@ -1,4 +1,11 @@
 import { createHash, createPublicKey, verify } from 'node:crypto'
+import { createKnowledge, type Knowledge } from '@portcullis/domain'
+import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
+import type { Tx } from '@portcullis/platform/server/db/db.ts'
+import { lock, locks } from '@portcullis/platform/server/db/locks.ts'
+import type { Actor } from '@portcullis/platform/server/http/actor.ts'
+import { assertFresh } from '@portcullis/platform/server/http/fresh.ts'
+import { isId, newId } from '@portcullis/platform/server/ids.ts'
 import {
   type BodyOf,
   type KnowledgeEffect,
@@ -10,14 +17,7 @@ import {
   knowledgeLimits,
   knowledgeProofText,
   type uploadKnowledge,
-} from '@portcullis/contract'
-import { createKnowledge, type Knowledge } from '@portcullis/domain'
-import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
-import type { Tx } from '@portcullis/platform/server/db/db.ts'
-import { lock, locks } from '@portcullis/platform/server/db/locks.ts'
-import type { Actor } from '@portcullis/platform/server/http/actor.ts'
-import { assertFresh } from '@portcullis/platform/server/http/fresh.ts'
-import { isId, newId } from '@portcullis/platform/server/ids.ts'
+} from '#features/contract.ts'
 import { readPayload, withFiles } from './check.ts'
 import type { KnowledgeContext } from './context.ts'
 import { createKnowledgeStore, type SetRow, type WholeSet } from './knowledge.store.ts'

@@ -1,17 +1,17 @@
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
-import {
-  type KnowledgeEffect,
-  type KnowledgePayload,
-  type KnowledgeStatus,
-  knowledgeProofText,
-  type SignedKnowledge,
-} from '@portcullis/contract'
 import { plainKeyboard, plainMouse, storageStick } from '@portcullis/domain/testing'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent } from '@portcullis/server/test/builders.ts'
 import { person } from '@portcullis/server/test/people.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  type KnowledgeEffect,
+  type KnowledgePayload,
+  type KnowledgeStatus,
+  knowledgeProofText,
+  type SignedKnowledge,
+} from '#features/contract.ts'
 
 const path = '/prime/webui/admin/knowledge'
 const makeKey = () => generateKeyPairSync('ed25519')

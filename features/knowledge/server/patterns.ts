@@ -1,4 +1,4 @@
-import { agentLimits } from '@portcullis/contract'
+import { agentLimits } from '#features/contract.ts'
 
 /**
  * Maximum number of steps for one match of the most hostile text: 0.1 to 0.2 s of CPU time. `A.*B.*C` takes 6 million.

@@ -1,5 +1,5 @@
-import type { KnowledgeEffect, KnowledgeStatus } from '@portcullis/contract'
 import type { Knowledge } from '@portcullis/domain'
+import type { KnowledgeEffect, KnowledgeStatus } from '#features/contract.ts'
 
 /** The functions that knowledge needs from devices, a higher capability. */
 export interface EvaluationPort {

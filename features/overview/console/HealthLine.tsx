@@ -1,9 +1,9 @@
-import { subsystemHealth } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SeverityShape } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { Link } from '@tanstack/react-router'
+import { subsystemHealth } from '#features/contract.ts'
 import { healthWords } from '#features/health/console/shared/health-labels.ts'
 import { strings } from './strings.ts'
 

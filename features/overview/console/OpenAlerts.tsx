@@ -1,4 +1,3 @@
-import { listRiskNotices } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { Note, Panel, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
@@ -6,6 +5,7 @@ import { Link } from '@tanstack/react-router'
 import { AlertList } from '#features/alerts/console/shared/AlertList.tsx'
 import { lineOfRisk } from '#features/alerts/console/shared/line.ts'
 import { alertsKey, useAlertCounts } from '#features/alerts/console/shared/useAlerts.ts'
+import { listRiskNotices } from '#features/contract.ts'
 import { ResponseTimes } from './ResponseTimes.tsx'
 import { strings } from './strings.ts'
 

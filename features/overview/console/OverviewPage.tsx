@@ -1,4 +1,3 @@
-import { agentsClassificationSummary, getAgents } from '@portcullis/contract'
 import { useSession } from '@portcullis/platform/console/lib/services.tsx'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
@@ -6,6 +5,7 @@ import { Columns, Page, PageHead } from '@portcullis/platform/console/ui/layout/
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import type { ReactNode } from 'react'
+import { agentsClassificationSummary, getAgents } from '#features/contract.ts'
 import { HealthLine } from './HealthLine.tsx'
 import { OpenAlerts } from './OpenAlerts.tsx'
 import { SetUpCard } from './SetUpCard.tsx'

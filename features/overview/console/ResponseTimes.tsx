@@ -1,8 +1,8 @@
-import { alertTimes } from '@portcullis/contract'
 import { durationText } from '@portcullis/platform/console/lib/time.ts'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { Facts } from '@portcullis/platform/console/ui/Facts.tsx'
 import { alertsKey } from '#features/alerts/console/shared/useAlerts.ts'
+import { alertTimes } from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 const textOf = (seconds: number | null): string => (seconds === null ? '–' : durationText(seconds))

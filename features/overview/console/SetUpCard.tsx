@@ -1,4 +1,10 @@
 import { Button } from '@mantine/core'
+import { useServices, useSession } from '@portcullis/platform/console/lib/services.tsx'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
+import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
+import { Note, Panel, Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
 import {
   agentsClassificationSummary,
   backupStatus,
@@ -8,13 +14,7 @@ import {
   getPolicy,
   listNotificationGroups,
   listPackages,
-} from '@portcullis/contract'
-import { useServices, useSession } from '@portcullis/platform/console/lib/services.tsx'
-import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
-import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
-import { Note, Panel, Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
-import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
+} from '#features/contract.ts'
 import { type SetUpStep, setUpSteps } from './setup-steps.ts'
 import { strings } from './strings.ts'
 

@@ -1,4 +1,3 @@
-import { eventCatalogue, getEvents, getPeripherals } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { exactUtc } from '@portcullis/platform/console/lib/time.ts'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
@@ -8,6 +7,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useAlertCounts } from '#features/alerts/console/shared/useAlerts.ts'
+import { eventCatalogue, getEvents, getPeripherals } from '#features/contract.ts'
 import { EventLines } from '#features/events/console/shared/EventLines.tsx'
 import { strings } from './strings.ts'
 

@@ -1,6 +1,6 @@
-import type { agentsClassificationSummary, ResponseOf } from '@portcullis/contract'
 import { Columns } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { Link } from '@tanstack/react-router'
+import type { agentsClassificationSummary, ResponseOf } from '#features/contract.ts'
 import { NumberTile } from './NumberTile.tsx'
 import { strings } from './strings.ts'
 import type { Numbers, Snapshot } from './visit.ts'

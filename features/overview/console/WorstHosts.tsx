@@ -1,10 +1,10 @@
-import type { getAgents, ResponseOf } from '@portcullis/contract'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { Note, Panel, Quiet, Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { TagList } from '@portcullis/platform/console/ui/TagList.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { Link } from '@tanstack/react-router'
+import type { getAgents, ResponseOf } from '#features/contract.ts'
 import { findingOf } from '#features/devices/console/shared/findings.ts'
 import { strings } from './strings.ts'
 

@@ -1,3 +1,4 @@
+import { strings as shared } from '@portcullis/platform/console/ui/strings.ts'
 import {
   type AccountView,
   type BackupStatus,
@@ -7,8 +8,7 @@ import {
   type NotificationGroup,
   profiles,
   type ResponseOf,
-} from '@portcullis/contract'
-import { strings as shared } from '@portcullis/platform/console/ui/strings.ts'
+} from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 /** What the server says about its set-up. A member is undefined until it is read, or if the account may not read it. */

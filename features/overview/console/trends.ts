@@ -4,7 +4,7 @@ import {
   type getTrends,
   type policyActivity,
   type ResponseOf,
-} from '@portcullis/contract'
+} from '#features/contract.ts'
 import type { ChartDay, DayChartProps } from './DayChart.tsx'
 import { strings } from './strings.ts'
 

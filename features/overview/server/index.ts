@@ -1,7 +1,7 @@
-import { type FleetDay, getTrends } from '@portcullis/contract'
 import type { Context } from '@portcullis/platform/server/context.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import type { AgentsApi } from '#features/agents/server/index.ts'
+import { type FleetDay, getTrends } from '#features/contract.ts'
 import { createTrendsStore } from './trends.store.ts'
 
 const dayMs = 86_400_000

@@ -1,6 +1,6 @@
-import type { FleetDay } from '@portcullis/contract'
 import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
+import type { FleetDay } from '#features/contract.ts'
 
 export const createTrendsStore = () => ({
   /** Writes the numbers of a day in place of earlier ones. An earlier moment never replaces a later one. */

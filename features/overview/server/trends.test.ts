@@ -1,8 +1,8 @@
-import type { getTrends, ResponseOf } from '@portcullis/contract'
 import { rubberDucky } from '@portcullis/domain/testing'
 import { createFakeClock, startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent, enrolmentToken } from '@portcullis/server/test/builders.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { getTrends, ResponseOf } from '#features/contract.ts'
 
 const dayMs = 86_400_000
 

@@ -1,10 +1,10 @@
 import { Button } from '@mantine/core'
-import { predictedDays as days, getPolicyTest, type PolicyDraft, testPolicyDraft } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { predictedDays as days, getPolicyTest, type PolicyDraft, testPolicyDraft } from '#features/contract.ts'
 import { basisText, blockedText } from './shared/labels.ts'
 import { strings } from './strings.ts'
 

@@ -1,9 +1,9 @@
 import { Autocomplete } from '@mantine/core'
-import { getPeripheralModels } from '@portcullis/contract'
 import { plainText } from '@portcullis/platform/console/lib/device-text.ts'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { keepPreviousData } from '@tanstack/react-query'
 import { useDeferredValue, useState } from 'react'
+import { getPeripheralModels } from '#features/contract.ts'
 import { nameOfModel } from '#features/devices/console/shared/model-name.ts'
 import { strings } from './strings.ts'
 

@@ -1,5 +1,5 @@
-import type { PolicyRuleResource } from '@portcullis/contract'
 import { describe, expect, it } from 'vitest'
+import type { PolicyRuleResource } from '#features/contract.ts'
 import { differences, restoreText } from './rule-diff.ts'
 
 const rule: PolicyRuleResource = {

@@ -1,5 +1,5 @@
-import type { PolicyRuleResource } from '@portcullis/contract'
 import type { ConflictField } from '@portcullis/platform/console/ui/form/EditConflict.tsx'
+import type { PolicyRuleResource } from '#features/contract.ts'
 import { levelNames } from './rule-states.ts'
 import { inputOf, type RuleDraft } from './shared/rule-draft.ts'
 import { strings } from './strings.ts'

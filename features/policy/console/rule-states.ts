@@ -1,5 +1,5 @@
-import type { PolicyRuleResource } from '@portcullis/contract'
 import type { Severity } from '@portcullis/platform/console/ui/theme/tokens.ts'
+import type { PolicyRuleResource } from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 /** Labels of rule states, with their severity and how to make the rule active again. */

@@ -1,9 +1,9 @@
-import { grantList, type PolicyRuleResource, ruleList } from '@portcullis/contract'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
 import { Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { listTable } from '@portcullis/platform/console/ui/list/list-table.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
+import { grantList, type PolicyRuleResource, ruleList } from '#features/contract.ts'
 import { levelNames, ruleStates } from './rule-states.ts'
 import { strings } from './strings.ts'
 

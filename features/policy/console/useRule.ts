@@ -1,6 +1,6 @@
-import { listPolicyRules, type PolicyRuleResource, ruleLevels } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { useQuery } from '@tanstack/react-query'
+import { listPolicyRules, type PolicyRuleResource, ruleLevels } from '#features/contract.ts'
 
 // Large enough for all rules of a fleet in one response.
 const wholeList = 10_000

@@ -1,11 +1,3 @@
-import {
-  createPolicyRule,
-  deletePolicyRule,
-  type PolicyDraft,
-  type PolicyRuleResource,
-  previewPolicy,
-  updatePolicyRule,
-} from '@portcullis/contract'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { merged } from '@portcullis/platform/console/lib/merge.ts'
 import { CallFailure, isStoredRequest } from '@portcullis/platform/console/lib/problem.ts'
@@ -14,6 +6,14 @@ import { confirm } from '@portcullis/platform/console/ui/confirm.ts'
 import { useKept } from '@portcullis/platform/console/ui/form/useKept.ts'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
 import { useEffect, useEffectEvent, useState } from 'react'
+import {
+  createPolicyRule,
+  deletePolicyRule,
+  type PolicyDraft,
+  type PolicyRuleResource,
+  previewPolicy,
+  updatePolicyRule,
+} from '#features/contract.ts'
 import { conflictFields } from './rule-diff.ts'
 import { openedHosts, openedText, type Preview } from './shared/labels.ts'
 import { asReason } from './shared/NewlyAllowed.tsx'

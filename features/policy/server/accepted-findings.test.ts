@@ -1,4 +1,3 @@
-import type { AcceptedFinding, ChangeRequest, DeviceReport, PolicyPayload, SignedText } from '@portcullis/contract'
 import { flipperBadUsb, rubberDucky } from '@portcullis/domain/testing'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
@@ -6,6 +5,7 @@ import { approveRequest } from '@portcullis/server/test/approvals.ts'
 import { agentPost, enrolAgent, type TestAgent } from '@portcullis/server/test/builders.ts'
 import { person } from '@portcullis/server/test/people.ts'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { AcceptedFinding, ChangeRequest, DeviceReport, PolicyPayload, SignedText } from '#features/contract.ts'
 
 const base = '/prime/webui'
 const findings = `${base}/policy/acceptedFindings`

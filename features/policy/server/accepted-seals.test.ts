@@ -1,10 +1,11 @@
 /** Acceptances that are not in force: their rows were changed in the database, or another finding is open. */
-import type { PolicyPayload, SignedText } from '@portcullis/contract'
+
 import { rubberDucky } from '@portcullis/domain/testing'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { agentPost, enrolAgent } from '@portcullis/server/test/builders.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { PolicyPayload, SignedText } from '#features/contract.ts'
 
 let t: TestApp
 beforeAll(async () => {

@@ -1,12 +1,3 @@
-import {
-  type AcceptedFinding,
-  type AuditAction,
-  type acceptFinding,
-  agentLimits,
-  type BodyOf,
-  profiles,
-  type ResponseOf,
-} from '@portcullis/contract'
 import { mustExist } from '@portcullis/domain'
 import { AppError, invalid, notFound } from '@portcullis/platform/server/app-error.ts'
 import { type Queryable, type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
@@ -15,6 +6,15 @@ import { assertFresh } from '@portcullis/platform/server/http/fresh.ts'
 import { isId, newId } from '@portcullis/platform/server/ids.ts'
 import { hostsText } from '#features/agents/server/index.ts'
 import { NeedsApprover } from '#features/change-requests/server/index.ts'
+import {
+  type AcceptedFinding,
+  type AuditAction,
+  type acceptFinding,
+  agentLimits,
+  type BodyOf,
+  profiles,
+  type ResponseOf,
+} from '#features/contract.ts'
 import type { Fingerprint, StoredPeripheral } from '#features/devices/server/index.ts'
 import { because } from './changes.service.ts'
 import type { PolicyContext } from './policy.context.ts'

@@ -1,11 +1,11 @@
+import { cleanText, unescapeText } from '@portcullis/domain'
 import {
   agentLimits,
   type PolicyPayload,
   type PolicyRequest,
   type PolicyRule,
   type SignedText,
-} from '@portcullis/contract'
-import { cleanText, unescapeText } from '@portcullis/domain'
+} from '#features/contract.ts'
 import type { OpenPolicy } from './open-policy.ts'
 import type { PolicyContext } from './policy.context.ts'
 

@@ -1,11 +1,3 @@
-import type {
-  AuditAction,
-  BodyOf,
-  DecisionDraft,
-  decideDevices,
-  peripheralsCommand,
-  ResponseOf,
-} from '@portcullis/contract'
 import {
   approvableSources,
   escapeText,
@@ -23,6 +15,14 @@ import { requireTime } from '@portcullis/platform/server/time.ts'
 import { hostsText, type ResolvedAgent } from '#features/agents/server/index.ts'
 import type { AuditEntry, AuditTarget } from '#features/audit/server/index.ts'
 import { NeedsApprover } from '#features/change-requests/server/index.ts'
+import type {
+  AuditAction,
+  BodyOf,
+  DecisionDraft,
+  decideDevices,
+  peripheralsCommand,
+  ResponseOf,
+} from '#features/contract.ts'
 import type { Fingerprint, StoredPeripheral } from '#features/devices/server/index.ts'
 import { type AttachedDevice, attachedKey, maxAttachedDevices, sortedAttached } from './attached-devices.ts'
 import type { Changes } from './changes.service.ts'

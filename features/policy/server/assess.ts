@@ -1,4 +1,3 @@
-import type { Enforced } from '@portcullis/contract'
 import {
   caseNumber,
   decide,
@@ -15,6 +14,7 @@ import {
 import { type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
 import { createYielder } from '@portcullis/platform/server/yielder.ts'
 import type { StoredVerdict } from '#features/agents/server/index.ts'
+import type { Enforced } from '#features/contract.ts'
 import {
   type DeviceFinding,
   deviceOf,

@@ -1,10 +1,10 @@
-import type { PolicyVersion } from '@portcullis/contract'
 import { rubberDucky, storageStick } from '@portcullis/domain/testing'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent, pageOf, type TestAgent } from '@portcullis/server/test/builders.ts'
 import { person } from '@portcullis/server/test/people.ts'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { PolicyVersion } from '#features/contract.ts'
 
 const base = '/prime/webui'
 const stick = { vid: '0781', pid: '5581' }

@@ -1,5 +1,5 @@
-import type { Prediction, TakesEffect } from '@portcullis/contract'
 import { isAllowing, type PolicySource, sourceOf } from '@portcullis/domain'
+import type { Prediction, TakesEffect } from '#features/contract.ts'
 
 /** Changes to hosts and devices that rules do not decide. */
 export interface Effects {

@@ -1,9 +1,9 @@
-import { settingLabel } from '@portcullis/contract'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
 import { type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { fold } from '@portcullis/platform/server/list/columns.ts'
 import { NeedsApprover } from '#features/change-requests/server/index.ts'
+import { settingLabel } from '#features/contract.ts'
 import type { PolicyContext } from './policy.context.ts'
 import { assertInForce, type OptionName, optionNames, tagNames } from './settings.ts'
 

@@ -1,7 +1,7 @@
-import type { PolicyPayload, SignedText } from '@portcullis/contract'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { agentPost, enrolAgent, type TestAgent } from '@portcullis/server/test/builders.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { PolicyPayload, SignedText } from '#features/contract.ts'
 
 let t: TestApp
 const base = '/prime/webui'

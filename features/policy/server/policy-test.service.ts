@@ -1,7 +1,7 @@
-import { type PolicyDraft, type PolicyTestRow, predictedDays } from '@portcullis/contract'
 import { isAllowing, sourceOf } from '@portcullis/domain'
 import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
+import { type PolicyDraft, type PolicyTestRow, predictedDays } from '#features/contract.ts'
 import { decider, decisionReason } from '#features/devices/server/index.ts'
 import type { Drafts } from './draft.service.ts'
 import type { PolicyContext } from './policy.context.ts'

@@ -1,4 +1,3 @@
-import { type AgentDetail, type policyApprovals, type QueryOf, ruleList } from '@portcullis/contract'
 import { sourcesSql, waitingSources } from '@portcullis/domain'
 import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import { raw, type SqlFragment, sql } from '@portcullis/platform/server/db/sql.ts'
@@ -15,6 +14,7 @@ import {
 import type { ListSpec } from '@portcullis/platform/server/list/compile.ts'
 import { listSpec } from '@portcullis/platform/server/list/spec.ts'
 import { utcSql } from '@portcullis/platform/server/time.ts'
+import { type AgentDetail, type policyApprovals, type QueryOf, ruleList } from '#features/contract.ts'
 
 const level = `case when r.is_grant then 'grant' when r.agent_id is not null then 'host' when r.tag_name is not null then 'tag' else 'global' end`
 /** The order in which rules are evaluated: denies, grants, then allows from the narrowest. */

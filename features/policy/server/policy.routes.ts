@@ -1,3 +1,10 @@
+import { invalid } from '@portcullis/platform/server/app-error.ts'
+import type { SqlFragment } from '@portcullis/platform/server/db/sql.ts'
+import { JsonText } from '@portcullis/platform/server/http/answer.ts'
+import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
+import { unknownValue } from '@portcullis/platform/server/http/names.ts'
+import { isId } from '@portcullis/platform/server/ids.ts'
+import { createList } from '@portcullis/platform/server/list/list.ts'
 import {
   acceptFinding,
   type BodyOf,
@@ -25,14 +32,7 @@ import {
   updatePolicyGrant,
   updatePolicyRule,
   updatePolicySettings,
-} from '@portcullis/contract'
-import { invalid } from '@portcullis/platform/server/app-error.ts'
-import type { SqlFragment } from '@portcullis/platform/server/db/sql.ts'
-import { JsonText } from '@portcullis/platform/server/http/answer.ts'
-import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
-import { unknownValue } from '@portcullis/platform/server/http/names.ts'
-import { isId } from '@portcullis/platform/server/ids.ts'
-import { createList } from '@portcullis/platform/server/list/list.ts'
+} from '#features/contract.ts'
 import type { AcceptedFindings } from './accepted.service.ts'
 import type { Approvals } from './approvals.service.ts'
 import type { Drafts } from './draft.service.ts'

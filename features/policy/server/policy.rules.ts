@@ -1,10 +1,10 @@
-import type { PolicyRuleBody } from '@portcullis/contract'
 import { escapeText, isOddText, serialKey, unescapeText } from '@portcullis/domain'
 import { AppError, invalid } from '@portcullis/platform/server/app-error.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { isId } from '@portcullis/platform/server/ids.ts'
 import { fold } from '@portcullis/platform/server/list/columns.ts'
 import { requireTime } from '@portcullis/platform/server/time.ts'
+import type { PolicyRuleBody } from '#features/contract.ts'
 import type { RuleRow } from './policy.store.ts'
 import { printOf } from './seal.ts'
 

@@ -1,9 +1,9 @@
-import type { PolicyRule, PolicyRuleResource } from '@portcullis/contract'
 import type { CapabilityKind } from '@portcullis/domain'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
 import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import { unnestOf } from '@portcullis/platform/server/db/ordered.ts'
 import { raw, sql } from '@portcullis/platform/server/db/sql.ts'
+import type { PolicyRule, PolicyRuleResource } from '#features/contract.ts'
 import { rulesList } from './policy.read.ts'
 import type { IdentityPart, SealedPart } from './seal.ts'
 

@@ -1,12 +1,12 @@
 // Invariant: A rule that this server did not seal has no effect.
 
-import type { Peripheral, PolicyChange, PolicyPayload, PolicyRuleInput, SignedText } from '@portcullis/contract'
 import { plainKeyboard, plainMouse, rubberDucky, storageStick } from '@portcullis/domain/testing'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { agentPost, enrolAgent, type TestAgent } from '@portcullis/server/test/builders.ts'
 import { person } from '@portcullis/server/test/people.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Peripheral, PolicyChange, PolicyPayload, PolicyRuleInput, SignedText } from '#features/contract.ts'
 
 const base = '/prime/webui'
 let t: TestApp

@@ -1,13 +1,13 @@
 // Invariant: Every preview uses one function. Previews of decisions count all known devices, those of modes and
 //   simulations the same hosts, devices and times. Predictions come true.
 
-import type { DeviceReport, Peripheral, PolicyEffect, PolicyRuleInput, Prediction } from '@portcullis/contract'
 import { plainKeyboard, plainMouse, rubberDucky, storageStick } from '@portcullis/domain/testing'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent, enrolmentToken, type TestAgent } from '@portcullis/server/test/builders.ts'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { DeviceReport, Peripheral, PolicyEffect, PolicyRuleInput, Prediction } from '#features/contract.ts'
 
 type Source = NonNullable<DeviceReport['enforced']>['source']
 

@@ -1,9 +1,9 @@
-import type { ChangeRequest } from '@portcullis/contract'
 import { rubberDucky, storageStick } from '@portcullis/domain/testing'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent, type TestAgent } from '@portcullis/server/test/builders.ts'
 import { person } from '@portcullis/server/test/people.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ChangeRequest } from '#features/contract.ts'
 
 const base = '/prime/webui'
 const stick = { vid: '0781', pid: '5581' }

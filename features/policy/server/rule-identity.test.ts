@@ -1,3 +1,9 @@
+import { cleanText, unescapeText } from '@portcullis/domain'
+import { buildDevice, plainKeyboard, storageStick } from '@portcullis/domain/testing'
+import { sql } from '@portcullis/platform/server/db/sql.ts'
+import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
+import { agentPost, enrolAgent, pageOf, type TestAgent } from '@portcullis/server/test/builders.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   agentPaths,
   type DeviceReport,
@@ -5,13 +11,7 @@ import {
   type PolicyRule,
   type PolicyRuleInput,
   type SignedText,
-} from '@portcullis/contract'
-import { cleanText, unescapeText } from '@portcullis/domain'
-import { buildDevice, plainKeyboard, storageStick } from '@portcullis/domain/testing'
-import { sql } from '@portcullis/platform/server/db/sql.ts'
-import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
-import { agentPost, enrolAgent, pageOf, type TestAgent } from '@portcullis/server/test/builders.ts'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+} from '#features/contract.ts'
 
 const base = '/prime/webui'
 const front = 'pci0000:00/14.0 usb2'

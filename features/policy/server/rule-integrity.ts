@@ -1,11 +1,11 @@
 import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto'
-import type { HealthStatus } from '@portcullis/contract'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
 import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import { type Actor, systemActor } from '@portcullis/platform/server/http/actor.ts'
 import type { RuleSeal } from '@portcullis/platform/server/key-file.ts'
 import type { Secret } from '@portcullis/platform/server/secret.ts'
 import { createYielder } from '@portcullis/platform/server/yielder.ts'
+import type { HealthStatus } from '#features/contract.ts'
 import type { PolicyBaseContext } from './context.ts'
 import {
   createRuleIntegrityStore,

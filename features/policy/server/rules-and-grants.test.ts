@@ -1,8 +1,8 @@
-import { type AnyOperation, listPolicyGrants, type PolicyChange } from '@portcullis/contract'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { pageOf } from '@portcullis/server/test/builders.ts'
 import { person } from '@portcullis/server/test/people.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type AnyOperation, listPolicyGrants, type PolicyChange } from '#features/contract.ts'
 
 const rules = '/prime/webui/policy/rules'
 const grants = '/prime/webui/policy/grants'

@@ -1,15 +1,15 @@
+import { AppError, invalid, notFound } from '@portcullis/platform/server/app-error.ts'
+import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
+import type { Actor } from '@portcullis/platform/server/http/actor.ts'
+import { isId, newId } from '@portcullis/platform/server/ids.ts'
+import { fold } from '@portcullis/platform/server/list/columns.ts'
 import type {
   PolicyChange,
   PolicyRuleBody,
   PolicyRuleInput,
   PolicyRuleResource,
   PolicyWarning,
-} from '@portcullis/contract'
-import { AppError, invalid, notFound } from '@portcullis/platform/server/app-error.ts'
-import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
-import type { Actor } from '@portcullis/platform/server/http/actor.ts'
-import { isId, newId } from '@portcullis/platform/server/ids.ts'
-import { fold } from '@portcullis/platform/server/list/columns.ts'
+} from '#features/contract.ts'
 import type { Changes, RuleChange } from './changes.service.ts'
 import type { PolicyContext } from './policy.context.ts'
 import { inBrackets, type WrittenRule, writtenRule } from './policy.rules.ts'

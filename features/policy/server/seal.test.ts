@@ -1,9 +1,9 @@
-import type { PolicyRuleInput } from '@portcullis/contract'
 import { storageStick } from '@portcullis/domain/testing'
 import { raw, sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent, type TestAgent } from '@portcullis/server/test/builders.ts'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { PolicyRuleInput } from '#features/contract.ts'
 
 const base = '/prime/webui'
 let t: TestApp

@@ -1,8 +1,8 @@
-import type { PolicyOptions, PolicySettings } from '@portcullis/contract'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
 import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { fold } from '@portcullis/platform/server/list/columns.ts'
+import type { PolicyOptions, PolicySettings } from '#features/contract.ts'
 import type { SettingsApi } from '#features/settings/server/index.ts'
 
 /** Reads the policy settings from the items of the general configuration. */

@@ -1,6 +1,6 @@
-import type { PolicyWarning } from '@portcullis/contract'
 import { serialKey } from '@portcullis/domain'
 import { fold } from '@portcullis/platform/server/list/columns.ts'
+import type { PolicyWarning } from '#features/contract.ts'
 import { matchKey, type WrittenRule } from './policy.rules.ts'
 import type { RuleRow } from './policy.store.ts'
 import { printOf } from './seal.ts'

@@ -1,5 +1,5 @@
-import type { WorksAgain } from '@portcullis/contract'
 import { hostsText } from '#features/agents/server/index.ts'
+import type { WorksAgain } from '#features/contract.ts'
 
 /** Lists the blocked devices that will work again, as lines of a request; attack tools come first. */
 export const worksAgainLines = ({ agents, peripherals, attackTools }: WorksAgain): string[] => {

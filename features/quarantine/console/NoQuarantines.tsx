@@ -1,8 +1,8 @@
-import { nacSystemNames } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { nacSystemNames } from '#features/contract.ts'
 import { useNacSystems } from './shared/useNac.ts'
 import { strings } from './strings.ts'
 

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
-import type { Quarantine } from '@portcullis/contract'
 import { SelectionBar } from '@portcullis/platform/console/ui/table/SelectionBar.tsx'
 import type { Selection } from '@portcullis/platform/console/ui/table/useSelection.ts'
+import type { Quarantine } from '#features/contract.ts'
 import { type Decision, isClearable, isWaiting, useQuarantineActions } from './quarantine-actions.ts'
 import { strings } from './strings.ts'
 

@@ -1,13 +1,13 @@
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { confirm } from '@portcullis/platform/console/ui/confirm.ts'
+import { tell } from '@portcullis/platform/console/ui/tell.ts'
 import {
   approveQuarantines,
   clearQuarantines,
   dismissQuarantines,
   nacSystemNames,
   type Quarantine,
-} from '@portcullis/contract'
-import { useServices } from '@portcullis/platform/console/lib/services.tsx'
-import { confirm } from '@portcullis/platform/console/ui/confirm.ts'
-import { tell } from '@portcullis/platform/console/ui/tell.ts'
+} from '#features/contract.ts'
 import { rereadQuarantines } from './shared/useNac.ts'
 import { strings } from './strings.ts'
 

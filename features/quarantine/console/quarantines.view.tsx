@@ -1,7 +1,7 @@
-import { nacSystemNames, type Quarantine, type QuarantineState, quarantineList } from '@portcullis/contract'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { listTable } from '@portcullis/platform/console/ui/list/list-table.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
+import { nacSystemNames, type Quarantine, type QuarantineState, quarantineList } from '#features/contract.ts'
 import { State } from './shared/State.tsx'
 import { strings } from './strings.ts'
 

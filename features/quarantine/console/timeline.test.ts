@@ -1,5 +1,5 @@
-import type { Quarantine } from '@portcullis/contract'
 import { expect, it } from 'vitest'
+import type { Quarantine } from '#features/contract.ts'
 import { timelineOf } from './timeline.ts'
 
 const at = '2031-05-04T10:11:12.000Z'

@@ -1,4 +1,4 @@
-import { nacSystemNames, type Quarantine, type QuarantineState, type QuarantineStepName } from '@portcullis/contract'
+import { nacSystemNames, type Quarantine, type QuarantineState, type QuarantineStepName } from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 /** Labels of the steps; `{system}` is the NAC system. */

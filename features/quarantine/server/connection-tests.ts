@@ -1,7 +1,7 @@
-import type { ConfigTested, ConfigTestStep, HealthStatus, NacSystem } from '@portcullis/contract'
 import { invalid } from '@portcullis/platform/server/app-error.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { createTurns } from '@portcullis/platform/server/limiters/turns.ts'
+import type { ConfigTested, ConfigTestStep, HealthStatus, NacSystem } from '#features/contract.ts'
 import type { GivenItems } from '#features/settings/server/index.ts'
 import type { QuarantineContext } from './context.ts'
 import { NacFault } from './fault.ts'

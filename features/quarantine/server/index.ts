@@ -1,3 +1,6 @@
+import { assertDestination } from '@portcullis/platform/server/assert-destination.ts'
+import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
+import { createList } from '@portcullis/platform/server/list/list.ts'
 import {
   approveQuarantines,
   clearQuarantines,
@@ -8,10 +11,7 @@ import {
   readNacEndpoint,
   testCact,
   testIse,
-} from '@portcullis/contract'
-import { assertDestination } from '@portcullis/platform/server/assert-destination.ts'
-import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
-import { createList } from '@portcullis/platform/server/list/list.ts'
+} from '#features/contract.ts'
 import { assertAddresses } from './addresses.ts'
 import { createConnectionTests } from './connection-tests.ts'
 import type { QuarantineContext } from './context.ts'

@@ -1,13 +1,13 @@
 // Invariant: A quarantine counts as in force only after it was read back. A flood takes no more hosts off the
 //   network than the limit.
 
-import type { DeviceReport } from '@portcullis/contract'
 import { buildDevice, plainKeyboard } from '@portcullis/domain/testing'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp } from '@portcullis/server/test/app.ts'
 import { pageOf, type TestAgent } from '@portcullis/server/test/builders.ts'
 import { macsOf, type NacTest, nacHost, startNac, stepsOf } from '@portcullis/server/test/nac.ts'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { DeviceReport } from '#features/contract.ts'
 
 let n: NacTest
 /** A device that types and stores files, unlike any honest device. */

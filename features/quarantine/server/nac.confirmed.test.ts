@@ -1,9 +1,9 @@
-import type { DeviceReport } from '@portcullis/contract'
 import { buildDevice } from '@portcullis/domain/testing'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import type { EnrolOptions, TestAgent } from '@portcullis/server/test/builders.ts'
 import { macsOf, type NacTest, nacHost, startNac, stepsOf } from '@portcullis/server/test/nac.ts'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { DeviceReport } from '#features/contract.ts'
 
 let n: NacTest
 const tool: DeviceReport = {

@@ -1,6 +1,6 @@
-import type { ConfigTested, NacEndpoint } from '@portcullis/contract'
 import { macsOf, type NacTest, nacHost, startNac, stepsOf } from '@portcullis/server/test/nac.ts'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { ConfigTested, NacEndpoint } from '#features/contract.ts'
 
 let n: NacTest
 beforeAll(async () => {

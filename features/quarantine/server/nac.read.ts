@@ -1,8 +1,8 @@
-import { quarantineList } from '@portcullis/contract'
 import { raw, sql } from '@portcullis/platform/server/db/sql.ts'
 import { contains, likePattern } from '@portcullis/platform/server/list/columns.ts'
 import { listSpec } from '@portcullis/platform/server/list/spec.ts'
 import { utcSql } from '@portcullis/platform/server/time.ts'
+import { quarantineList } from '#features/contract.ts'
 
 const macs = "array_to_string(q.macs, ',')"
 

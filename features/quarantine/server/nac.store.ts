@@ -1,7 +1,7 @@
-import type { NacSystem, QuarantineState, QuarantineStepName } from '@portcullis/contract'
 import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import { unnestOf } from '@portcullis/platform/server/db/ordered.ts'
 import { raw, sql } from '@portcullis/platform/server/db/sql.ts'
+import type { NacSystem, QuarantineState, QuarantineStepName } from '#features/contract.ts'
 
 /** A quarantine with its working state. */
 export interface QuarantineRow {

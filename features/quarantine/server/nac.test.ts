@@ -1,9 +1,9 @@
-import type { ConfigTested, NacEndpoint, Quarantine } from '@portcullis/contract'
 import { enrolAgent, type TestAgent } from '@portcullis/server/test/builders.ts'
 import { macsOf, type NacTest, nacHost, startNac, stepsOf } from '@portcullis/server/test/nac.ts'
 import { startIse } from '@portcullis/server/test/peers/ise.ts'
 import { person } from '@portcullis/server/test/people.ts'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { ConfigTested, NacEndpoint, Quarantine } from '#features/contract.ts'
 
 let n: NacTest
 beforeAll(async () => {

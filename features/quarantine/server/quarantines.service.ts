@@ -1,3 +1,7 @@
+import { AppError } from '@portcullis/platform/server/app-error.ts'
+import type { Tx } from '@portcullis/platform/server/db/db.ts'
+import type { Actor } from '@portcullis/platform/server/http/actor.ts'
+import { isId, newId } from '@portcullis/platform/server/ids.ts'
 import {
   type AuditAction,
   type NacSystem,
@@ -6,11 +10,7 @@ import {
   type QuarantineStepName,
   type QuarantinesChanged,
   quarantineLimits,
-} from '@portcullis/contract'
-import { AppError } from '@portcullis/platform/server/app-error.ts'
-import type { Tx } from '@portcullis/platform/server/db/db.ts'
-import type { Actor } from '@portcullis/platform/server/http/actor.ts'
-import { isId, newId } from '@portcullis/platform/server/ids.ts'
+} from '#features/contract.ts'
 import type { NewEvent, OtherEventKind } from '#features/events/server/index.ts'
 import type { QuarantineContext } from './context.ts'
 import { createNacStore, type HostRow, type NewStep, type QuarantineRow } from './nac.store.ts'

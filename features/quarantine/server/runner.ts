@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
-import { type NacSystem, nacSystems, type QuarantineState, type QuarantineStepName } from '@portcullis/contract'
 import { cleanText } from '@portcullis/domain'
 import { systemActor } from '@portcullis/platform/server/http/actor.ts'
+import { type NacSystem, nacSystems, type QuarantineState, type QuarantineStepName } from '#features/contract.ts'
 import type { QuarantineContext } from './context.ts'
 import { NacFault } from './fault.ts'
 import { type Connection, createNacStore, type QuarantineRow } from './nac.store.ts'

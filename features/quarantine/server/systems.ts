@@ -1,4 +1,4 @@
-import type { NacSystem } from '@portcullis/contract'
+import type { NacSystem } from '#features/contract.ts'
 import { certificatesOf, type GivenItems, type GroupValues } from '#features/settings/server/index.ts'
 import { addressesOf } from './addresses.ts'
 import { type CactToken, createCact } from './cact.client.ts'

@@ -1,6 +1,6 @@
 import { NumberInput, SegmentedControl, Select, TextInput } from '@mantine/core'
-import type { ReportCadence } from '@portcullis/contract'
 import { Columns } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import type { ReportCadence } from '#features/contract.ts'
 import { weekdays } from './labels.ts'
 import { strings } from './strings.ts'
 

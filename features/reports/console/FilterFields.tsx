@@ -1,7 +1,7 @@
 import { ActionIcon, Select, TextInput } from '@mantine/core'
-import { type ReportListName, reportTraits } from '@portcullis/contract'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
 import { Columns, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { type ReportListName, reportTraits } from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 /** Describes how to write a filter of each kind. */

@@ -1,5 +1,4 @@
 import { Button, Switch, TextInput } from '@mantine/core'
-import { addReportSchedule, listReportSchedules, type ReportSchedule, updateReportSchedule } from '@portcullis/contract'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { merged } from '@portcullis/platform/console/lib/merge.ts'
 import { CallFailure, fieldMessage } from '@portcullis/platform/console/lib/problem.ts'
@@ -22,6 +21,12 @@ import { tell } from '@portcullis/platform/console/ui/tell.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useEffect, useEffectEvent, useState } from 'react'
+import {
+  addReportSchedule,
+  listReportSchedules,
+  type ReportSchedule,
+  updateReportSchedule,
+} from '#features/contract.ts'
 import { CadenceFields } from './CadenceFields.tsx'
 import { type Draft, draftOf, draftOfStored, inputOf } from './draft.ts'
 import { Preview } from './Preview.tsx'

@@ -1,5 +1,4 @@
 import { Button } from '@mantine/core'
-import { listReportRuns, type ReportRun, reportRunFile } from '@portcullis/contract'
 import { bytesText } from '@portcullis/platform/console/lib/bytes.ts'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
@@ -16,6 +15,7 @@ import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { listReportRuns, type ReportRun, reportRunFile } from '#features/contract.ts'
 import { listTitle, RunState } from './runs.view.tsx'
 import { strings } from './strings.ts'
 

@@ -1,4 +1,6 @@
 import { MultiSelect, NumberInput, SegmentedControl, Select, TagsInput, TextInput } from '@mantine/core'
+import { Columns, Panel, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import type { ReactNode } from 'react'
 import {
   maxPdfRows,
   type ReportFormat,
@@ -8,9 +10,7 @@ import {
   reportListNames,
   reportRanges,
   reportTraits,
-} from '@portcullis/contract'
-import { Columns, Panel, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
-import type { ReactNode } from 'react'
+} from '#features/contract.ts'
 import { type Draft, withList } from './draft.ts'
 import { FilterFields } from './FilterFields.tsx'
 import { rangeLabels } from './labels.ts'

@@ -1,3 +1,4 @@
+import type { Search } from '@portcullis/platform/console/lib/view-state.ts'
 import {
   type ExportForm,
   type ReportListName,
@@ -5,8 +6,7 @@ import {
   type ReportScheduleInput,
   reportListNames,
   reportTraits,
-} from '@portcullis/contract'
-import type { Search } from '@portcullis/platform/console/lib/view-state.ts'
+} from '#features/contract.ts'
 
 /** A schedule in the form: every member has a value, filters are texts. */
 export type Draft = Required<Omit<ReportScheduleInput, 'filter' | 'columns' | 'sortBy' | 'form'>> & {

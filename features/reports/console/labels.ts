@@ -1,5 +1,5 @@
-import { type ReportCadence, type ReportRange, type ReportRunState, reportRunStateLabels } from '@portcullis/contract'
 import { messages } from '@portcullis/platform/console/lib/messages.ts'
+import { type ReportCadence, type ReportRange, type ReportRunState, reportRunStateLabels } from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 export const weekdays = [

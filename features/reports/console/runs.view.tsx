@@ -1,9 +1,9 @@
-import { type ReportRun, reportListNames, reportRunList, reportTraits } from '@portcullis/contract'
 import { bytesText } from '@portcullis/platform/console/lib/bytes.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
 import { Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { listTable } from '@portcullis/platform/console/ui/list/list-table.tsx'
+import { type ReportRun, reportListNames, reportRunList, reportTraits } from '#features/contract.ts'
 import { resultOf } from './labels.ts'
 import { strings } from './strings.ts'
 

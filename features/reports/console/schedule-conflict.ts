@@ -1,5 +1,5 @@
-import type { ReportSchedule } from '@portcullis/contract'
 import type { ConflictField } from '@portcullis/platform/console/ui/form/EditConflict.tsx'
+import type { ReportSchedule } from '#features/contract.ts'
 import { type Draft, draftOfStored } from './draft.ts'
 import { cadenceText, rangeLabels, targetText } from './labels.ts'
 import { strings } from './strings.ts'

@@ -1,6 +1,6 @@
-import { runReportSchedule } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { tell, tellFailure } from '@portcullis/platform/console/ui/tell.ts'
+import { runReportSchedule } from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 /** Runs a schedule now; the job tray shows its progress. */

@@ -1,7 +1,7 @@
-import type { ReportCadence } from '@portcullis/contract'
 import { instantOf, isZone, wallOf } from '@portcullis/platform/server/wall-clock.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { ReportCadence } from '#features/contract.ts'
 import { dueRun, nextRun, rangeStart } from './cadence.ts'
 
 const at = (text: string): number => Date.parse(text)

@@ -1,5 +1,5 @@
-import type { ReportCadence, ReportRange } from '@portcullis/contract'
 import { instantOf, wallOf } from '@portcullis/platform/server/wall-clock.ts'
+import type { ReportCadence, ReportRange } from '#features/contract.ts'
 
 const dayMs = 86_400_000
 

@@ -1,4 +1,4 @@
-import type { HealthStatus } from '@portcullis/contract'
+import type { HealthStatus } from '#features/contract.ts'
 import type { ReportsContext } from './context.ts'
 import { createReportsRead } from './reports.read.ts'
 import type { SchedulesService } from './schedules.service.ts'

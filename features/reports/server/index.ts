@@ -1,4 +1,9 @@
 import { Readable } from 'node:stream'
+import { notFound } from '@portcullis/platform/server/app-error.ts'
+import { exportFileName, FileAnswer } from '@portcullis/platform/server/http/answer.ts'
+import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
+import { isId } from '@portcullis/platform/server/ids.ts'
+import { createList } from '@portcullis/platform/server/list/list.ts'
 import {
   addReportSchedule,
   deleteReportSchedule,
@@ -9,12 +14,7 @@ import {
   reportRunFile,
   runReportSchedule,
   updateReportSchedule,
-} from '@portcullis/contract'
-import { notFound } from '@portcullis/platform/server/app-error.ts'
-import { exportFileName, FileAnswer } from '@portcullis/platform/server/http/answer.ts'
-import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
-import { isId } from '@portcullis/platform/server/ids.ts'
-import { createList } from '@portcullis/platform/server/list/list.ts'
+} from '#features/contract.ts'
 import { MailError } from '#features/deliveries/server/mail/index.ts'
 import type { ReportsContext } from './context.ts'
 import type { FilesApi } from './exports/index.ts'

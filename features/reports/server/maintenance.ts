@@ -1,5 +1,5 @@
-import { reportLimits } from '@portcullis/contract'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
+import { reportLimits } from '#features/contract.ts'
 import type { ReportsContext } from './context.ts'
 import type { Folders } from './folder.ts'
 import { createReportsStore } from './reports.store.ts'

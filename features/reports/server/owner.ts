@@ -1,3 +1,5 @@
+import { AppError } from '@portcullis/platform/server/app-error.ts'
+import { type Actor, assertPermission } from '@portcullis/platform/server/http/actor.ts'
 import {
   type Permission,
   permissionsOf,
@@ -5,9 +7,7 @@ import {
   profileNames,
   type ReportListName,
   reportLists,
-} from '@portcullis/contract'
-import { AppError } from '@portcullis/platform/server/app-error.ts'
-import { type Actor, assertPermission } from '@portcullis/platform/server/http/actor.ts'
+} from '#features/contract.ts'
 import type { Owner } from './reports.read.ts'
 
 const needs = (permission: Permission): string => profileNames[permissionTable[permission]]

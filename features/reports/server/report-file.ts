@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { type ReportFormat, reportFileTypes, reportLimits } from '@portcullis/contract'
 import { wallOf } from '@portcullis/platform/server/wall-clock.ts'
+import { type ReportFormat, reportFileTypes, reportLimits } from '#features/contract.ts'
 
 /** Turns the name of a schedule into a part of a file name that every file system and mail program accepts. */
 const stem = (name: string): string =>

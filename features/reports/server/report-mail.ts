@@ -1,4 +1,4 @@
-import { reportLimits, reportLists } from '@portcullis/contract'
+import { reportLimits, reportLists } from '#features/contract.ts'
 import type { MailContent } from '#features/deliveries/server/mail/index.ts'
 import { utcText } from './exports/index.ts'
 import { attachmentName, fitsMail, megabytes } from './report-file.ts'

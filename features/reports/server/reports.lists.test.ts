@@ -2,15 +2,6 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import {
-  type FleetEvent,
-  type Peripheral,
-  type ReportListName,
-  type ReportRun,
-  reportListNames,
-  reportLists,
-  reportTraits,
-} from '@portcullis/contract'
 import { plainKeyboard, storageStick } from '@portcullis/domain/testing'
 import { defuse } from '@portcullis/platform/server/csv.ts'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
@@ -20,6 +11,15 @@ import { allCsvRecords } from '@portcullis/server/test/csv.ts'
 import { insertFleet } from '@portcullis/server/test/fleet.ts'
 import { person } from '@portcullis/server/test/people.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  type FleetEvent,
+  type Peripheral,
+  type ReportListName,
+  type ReportRun,
+  reportListNames,
+  reportLists,
+  reportTraits,
+} from '#features/contract.ts'
 
 const base = '/prime/webui/reports'
 let t: TestApp

@@ -1,4 +1,3 @@
-import type { ReportRun } from '@portcullis/contract'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { liftGate } from '@portcullis/server/test/approvals.ts'
@@ -7,6 +6,7 @@ import { person } from '@portcullis/server/test/people.ts'
 import { reportsBase, reportsOf, scheduleInput } from '@portcullis/server/test/reports.ts'
 import { SMTPServer } from 'smtp-server'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { ReportRun } from '#features/contract.ts'
 
 let t: TestApp
 let reports: ReturnType<typeof reportsOf>

@@ -1,10 +1,10 @@
-import { type ReportRunState, reportRunList, type UserProfile } from '@portcullis/contract'
 import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import { raw, sql } from '@portcullis/platform/server/db/sql.ts'
 import { isId } from '@portcullis/platform/server/ids.ts'
 import { type Filter, likePattern } from '@portcullis/platform/server/list/columns.ts'
 import { listSpec } from '@portcullis/platform/server/list/spec.ts'
 import { utcSql } from '@portcullis/platform/server/time.ts'
+import { type ReportRunState, reportRunList, type UserProfile } from '#features/contract.ts'
 
 const hasId =
   (column: string): Filter =>

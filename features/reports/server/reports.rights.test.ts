@@ -1,6 +1,5 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { AuditRecord, ReportScheduleInput } from '@portcullis/contract'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { liftGate } from '@portcullis/server/test/approvals.ts'
@@ -9,6 +8,7 @@ import { insertFleet } from '@portcullis/server/test/fleet.ts'
 import { person } from '@portcullis/server/test/people.ts'
 import { reportsBase, reportsOf, scheduleInput } from '@portcullis/server/test/reports.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { AuditRecord, ReportScheduleInput } from '#features/contract.ts'
 
 let t: TestApp
 let reports: ReturnType<typeof reportsOf>

@@ -1,6 +1,6 @@
-import type { ExportForm, ReportDelivery, ReportRunState, ReportScheduleInput } from '@portcullis/contract'
 import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
+import type { ExportForm, ReportDelivery, ReportRunState, ReportScheduleInput } from '#features/contract.ts'
 
 /** The definition of a schedule, without its name and state. */
 export type Definition = Required<Omit<ReportScheduleInput, 'name' | 'isEnabled' | 'form'>> & {

@@ -1,12 +1,12 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type AuditRecord, reportLimits } from '@portcullis/contract'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { pageOf } from '@portcullis/server/test/builders.ts'
 import { insertFleet } from '@portcullis/server/test/fleet.ts'
 import { reportsBase, reportsOf, scheduleInput } from '@portcullis/server/test/reports.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type AuditRecord, reportLimits } from '#features/contract.ts'
 
 let t: TestApp
 let reports: ReturnType<typeof reportsOf>

@@ -3,12 +3,12 @@
 import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ReportCadence, ReportRun } from '@portcullis/contract'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { createFakeClock, startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { insertFleet } from '@portcullis/server/test/fleet.ts'
 import { reportsBase, reportsOf, scheduleInput } from '@portcullis/server/test/reports.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ReportCadence, ReportRun } from '#features/contract.ts'
 
 const hour = 3_600_000
 const day = 24 * hour

@@ -1,3 +1,10 @@
+import { cleanText, isOddText } from '@portcullis/domain'
+import { AppError, invalid, notFound } from '@portcullis/platform/server/app-error.ts'
+import { isPgError, isUnavailable, type Tx } from '@portcullis/platform/server/db/db.ts'
+import type { Actor } from '@portcullis/platform/server/http/actor.ts'
+import { isId, newId } from '@portcullis/platform/server/ids.ts'
+import { fold } from '@portcullis/platform/server/list/columns.ts'
+import { isZone } from '@portcullis/platform/server/wall-clock.ts'
 import {
   type BodyOf,
   maxPdfRows,
@@ -9,14 +16,7 @@ import {
   reportLists,
   reportTraits,
   type updateReportSchedule,
-} from '@portcullis/contract'
-import { cleanText, isOddText } from '@portcullis/domain'
-import { AppError, invalid, notFound } from '@portcullis/platform/server/app-error.ts'
-import { isPgError, isUnavailable, type Tx } from '@portcullis/platform/server/db/db.ts'
-import type { Actor } from '@portcullis/platform/server/http/actor.ts'
-import { isId, newId } from '@portcullis/platform/server/ids.ts'
-import { fold } from '@portcullis/platform/server/list/columns.ts'
-import { isZone } from '@portcullis/platform/server/wall-clock.ts'
+} from '#features/contract.ts'
 import { isMailAddress } from '#features/deliveries/server/mail/index.ts'
 import { nextRun, rangeStart } from './cadence.ts'
 import type { ReportsContext } from './context.ts'

@@ -1,5 +1,5 @@
-import type { Rollout } from '@portcullis/contract'
 import { Note } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import type { Rollout } from '#features/contract.ts'
 import { hostLabels, ringHosts, ringParts } from './rollout.ts'
 import classes from './rollouts.module.css'
 import { strings } from './strings.ts'

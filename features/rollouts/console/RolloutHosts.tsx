@@ -1,5 +1,4 @@
 import { NativeSelect } from '@mantine/core'
-import { listRolloutHosts, type Rollout, type RolloutHost } from '@portcullis/contract'
 import { agentAddress } from '@portcullis/platform/console/lib/addresses.ts'
 import { listSource } from '@portcullis/platform/console/lib/list-source.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
@@ -12,6 +11,7 @@ import type { Column } from '@portcullis/platform/console/ui/table/column.ts'
 import { DataTable } from '@portcullis/platform/console/ui/table/DataTable.tsx'
 import { useView } from '@portcullis/platform/console/ui/useView.ts'
 import { useMemo } from 'react'
+import { listRolloutHosts, type Rollout, type RolloutHost } from '#features/contract.ts'
 import { hostLabels, hostStateOrder } from './rollout.ts'
 import { strings } from './strings.ts'
 

@@ -1,14 +1,4 @@
 import { Button } from '@mantine/core'
-import {
-  cancelRollout,
-  getRollout,
-  haltRollout,
-  pauseRollout,
-  previewBulk,
-  type Rollout,
-  resumeRollout,
-  revertRollout,
-} from '@portcullis/contract'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { CallFailure } from '@portcullis/platform/console/lib/problem.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
@@ -28,6 +18,16 @@ import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { buildSystems } from '#features/builds/console/shared/build-systems.ts'
+import {
+  cancelRollout,
+  getRollout,
+  haltRollout,
+  pauseRollout,
+  previewBulk,
+  type Rollout,
+  resumeRollout,
+  revertRollout,
+} from '#features/contract.ts'
 import { worksAgainText } from '#features/policy/console/shared/labels.ts'
 import { RingBar } from './RingBar.tsx'
 import { RolloutHosts } from './RolloutHosts.tsx'

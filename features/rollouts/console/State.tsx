@@ -1,5 +1,5 @@
-import type { RolloutState } from '@portcullis/contract'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
+import type { RolloutState } from '#features/contract.ts'
 import { stateLabels } from './rollout.ts'
 
 /** The state of a rollout. `title` says why. */

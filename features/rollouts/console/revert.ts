@@ -1,5 +1,5 @@
-import { listRolloutHosts } from '@portcullis/contract'
 import type { Api } from '@portcullis/platform/console/lib/api.ts'
+import { listRolloutHosts } from '#features/contract.ts'
 
 const pageSize = 1_000
 // The limit of one preview.

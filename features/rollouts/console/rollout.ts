@@ -1,6 +1,6 @@
-import type { Rollout, RolloutHostState, RolloutInput, RolloutKind, RolloutState } from '@portcullis/contract'
 import { language } from '@portcullis/platform/console/lib/locale.ts'
 import type { Severity } from '@portcullis/platform/console/ui/theme/tokens.ts'
+import type { Rollout, RolloutHostState, RolloutInput, RolloutKind, RolloutState } from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 export const kindLabels: Readonly<Record<RolloutKind, string>> = { arm: strings.armHosts, update: strings.updateAgents }

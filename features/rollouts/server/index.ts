@@ -1,3 +1,4 @@
+import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import {
   cancelRollout,
   getRollout,
@@ -9,8 +10,7 @@ import {
   resumeRollout,
   revertRollout,
   startRollout,
-} from '@portcullis/contract'
-import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
+} from '#features/contract.ts'
 import type { RolloutsContext } from './context.ts'
 import { createRolloutsService } from './rollouts.service.ts'
 

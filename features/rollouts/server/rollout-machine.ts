@@ -1,7 +1,7 @@
 /**
  * Decides when a rollout starts its next ring, halts or ends. Pure, so that property tests can search for violations.
  */
-import type { RolloutKind, RolloutState } from '@portcullis/contract'
+import type { RolloutKind, RolloutState } from '#features/contract.ts'
 
 /** The state of a rollout. Times are milliseconds since 1970. */
 export interface Position {

@@ -1,8 +1,8 @@
-import type { RolloutHost, RolloutHostState } from '@portcullis/contract'
 import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import { unnestOf } from '@portcullis/platform/server/db/ordered.ts'
 import { raw, sql } from '@portcullis/platform/server/db/sql.ts'
 import { fold } from '@portcullis/platform/server/list/columns.ts'
+import type { RolloutHost, RolloutHostState } from '#features/contract.ts'
 
 export interface RingCounts {
   rollout_id: string

@@ -1,3 +1,11 @@
+import { isOddText, mustExist } from '@portcullis/domain'
+import { AppError, invalid, notFound } from '@portcullis/platform/server/app-error.ts'
+import { isPgError, type Tx } from '@portcullis/platform/server/db/db.ts'
+import type { Actor } from '@portcullis/platform/server/http/actor.ts'
+import { isId, newId } from '@portcullis/platform/server/ids.ts'
+import { hostsText } from '#features/agents/server/index.ts'
+import type { PublishedBuild } from '#features/builds/server/index.ts'
+import { memberLines } from '#features/change-requests/server/index.ts'
 import {
   type BodyOf,
   type listRolloutHosts,
@@ -9,15 +17,7 @@ import {
   type RolloutPlan,
   type RolloutState,
   type startRollout,
-} from '@portcullis/contract'
-import { isOddText, mustExist } from '@portcullis/domain'
-import { AppError, invalid, notFound } from '@portcullis/platform/server/app-error.ts'
-import { isPgError, type Tx } from '@portcullis/platform/server/db/db.ts'
-import type { Actor } from '@portcullis/platform/server/http/actor.ts'
-import { isId, newId } from '@portcullis/platform/server/ids.ts'
-import { hostsText } from '#features/agents/server/index.ts'
-import type { PublishedBuild } from '#features/builds/server/index.ts'
-import { memberLines } from '#features/change-requests/server/index.ts'
+} from '#features/contract.ts'
 import { createAdvance, positionOf, predictArming } from './advance.ts'
 import type { RolloutsContext } from './context.ts'
 import { createHostsStore } from './rollout-hosts.store.ts'

@@ -1,7 +1,7 @@
-import type { RolloutInput, RolloutKind, RolloutState } from '@portcullis/contract'
 import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import { raw, sql } from '@portcullis/platform/server/db/sql.ts'
 import type { PublishedBuild } from '#features/builds/server/index.ts'
+import type { RolloutInput, RolloutKind, RolloutState } from '#features/contract.ts'
 
 /** The requested settings of a rollout, with the defaults that do not depend on the fleet. */
 export type RolloutSettings = Required<Omit<RolloutInput, 'revertMinutes'>> & Pick<RolloutInput, 'revertMinutes'>

@@ -1,4 +1,3 @@
-import { policySourceNames } from '@portcullis/contract'
 import { hub, plainKeyboard } from '@portcullis/domain/testing'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
@@ -8,6 +7,7 @@ import { insertFleet } from '@portcullis/server/test/fleet.ts'
 import { person } from '@portcullis/server/test/people.ts'
 import { checkIn, ring, rolloutsBase, rolloutsOf, take, takeAll } from '@portcullis/server/test/rollouts.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { policySourceNames } from '#features/contract.ts'
 
 const minute = 60_000
 let t: TestApp

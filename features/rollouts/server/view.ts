@@ -6,7 +6,7 @@ import {
   type RolloutPlan,
   type RolloutState,
   rolloutHostStates,
-} from '@portcullis/contract'
+} from '#features/contract.ts'
 import type { RingCounts, RolloutsRead } from './rollouts.read.ts'
 import type { RingMark, RolloutRow } from './rollouts.store.ts'
 

@@ -1,5 +1,4 @@
 import { Button, Progress } from '@mantine/core'
-import { type BackupRun, type BackupStatus, backupStatus, getJob, runBackup } from '@portcullis/contract'
 import { bytesText } from '@portcullis/platform/console/lib/bytes.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
@@ -12,6 +11,7 @@ import { right, SmallTable } from '@portcullis/platform/console/ui/SmallTable.ts
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { tell, tellFailure } from '@portcullis/platform/console/ui/tell.ts'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
+import { type BackupRun, type BackupStatus, backupStatus, getJob, runBackup } from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 const stateTexts: Readonly<Record<BackupRun['state'], string>> = {

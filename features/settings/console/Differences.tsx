@@ -1,6 +1,6 @@
-import { placedSettingLabel, settingLabel } from '@portcullis/contract'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { Table } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { placedSettingLabel, settingLabel } from '#features/contract.ts'
 import type { Difference } from './draft.ts'
 import { strings } from './strings.ts'
 

@@ -1,5 +1,4 @@
 import { Checkbox, Modal } from '@mantine/core'
-import { importWindowsVerification } from '@portcullis/contract'
 import { isStoredRequest } from '@portcullis/platform/console/lib/problem.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
@@ -9,6 +8,7 @@ import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
 import { Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
 import { useState } from 'react'
+import { importWindowsVerification } from '#features/contract.ts'
 import { strings } from './strings.ts'
 import { type ChosenVerification, stepTitle } from './windows.ts'
 

@@ -1,9 +1,9 @@
-import { type ConfigGroupName, integrationUses } from '@portcullis/contract'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { Row, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SeverityShape } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
+import { type ConfigGroupName, integrationUses } from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 /** Shows when an integration last worked, and when and why it last failed. */

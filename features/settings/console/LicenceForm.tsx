@@ -1,5 +1,4 @@
 import { Button, FileButton, Textarea } from '@mantine/core'
-import { addOrUpdateLicense, configGroups, type LicenceDetails } from '@portcullis/contract'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { CallFailure, fieldMessage, messageOf } from '@portcullis/platform/console/lib/problem.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
@@ -10,6 +9,7 @@ import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
 import { Quiet, Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { useState } from 'react'
+import { addOrUpdateLicense, configGroups, type LicenceDetails } from '#features/contract.ts'
 import { licenceLabels } from './licence-labels.ts'
 import { strings } from './strings.ts'
 

@@ -1,4 +1,3 @@
-import { configRollback } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
@@ -7,6 +6,7 @@ import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
 import { Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
 import { useQuery } from '@tanstack/react-query'
+import { configRollback } from '#features/contract.ts'
 import { Differences } from './Differences.tsx'
 import { strings } from './strings.ts'
 

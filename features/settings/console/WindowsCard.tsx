@@ -1,10 +1,4 @@
 import { Button, FileButton } from '@mantine/core'
-import {
-  getWindowsEnforcement,
-  type ResponseOf,
-  removeWindowsVerification,
-  type WindowsVerificationRow,
-} from '@portcullis/contract'
 import { agentAddress } from '@portcullis/platform/console/lib/addresses.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
@@ -18,6 +12,12 @@ import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { tell, tellFailure } from '@portcullis/platform/console/ui/tell.ts'
 import { keepPreviousData } from '@tanstack/react-query'
 import { useState } from 'react'
+import {
+  getWindowsEnforcement,
+  type ResponseOf,
+  removeWindowsVerification,
+  type WindowsVerificationRow,
+} from '#features/contract.ts'
 import { ImportVerification } from './ImportVerification.tsx'
 import { strings } from './strings.ts'
 import { type ChosenVerification, readVerification, stepTitle } from './windows.ts'

@@ -1,5 +1,5 @@
-import { configGroups } from '@portcullis/contract'
 import { expect, it } from 'vitest'
+import { configGroups } from '#features/contract.ts'
 import { bodyOf, differencesOf, faultOf, isMoved, itemsOf, noEdits, shownBody, shownText, withLabels } from './draft.ts'
 
 const stored = {

@@ -5,7 +5,7 @@ import {
   type ConfigMap,
   configGroups,
   settingLabel,
-} from '@portcullis/contract'
+} from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 /** Unsaved changes. Untouched items follow the server. */

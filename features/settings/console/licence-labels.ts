@@ -1,5 +1,5 @@
-import type { LicenceDetails } from '@portcullis/contract'
 import type { Severity } from '@portcullis/platform/console/ui/theme/tokens.ts'
+import type { LicenceDetails } from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 /** Titles and explanations of the states of a licence. */

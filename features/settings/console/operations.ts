@@ -17,7 +17,7 @@ import {
   testLdap,
   testOidc,
   testSmtp,
-} from '@portcullis/contract'
+} from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 /** Operations that save a group. The licence has its own page. */

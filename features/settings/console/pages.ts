@@ -1,4 +1,4 @@
-import { type ConfigGroupName, type ConfigName, configGroups } from '@portcullis/contract'
+import { type ConfigGroupName, type ConfigName, configGroups } from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 /** A page of the general configuration: one group of items at one address. */

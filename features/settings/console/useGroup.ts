@@ -1,5 +1,5 @@
-import { getConfigItemsByPrefix } from '@portcullis/contract'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
+import { getConfigItemsByPrefix } from '#features/contract.ts'
 
 /** Key of the items with this prefix in the cache. */
 export const groupKey = (prefix: string) => ['config', prefix]

@@ -1,6 +1,6 @@
-import type { ConfigMap, ConfigSaved } from '@portcullis/contract'
 import { fieldMessage, isStoredRequest } from '@portcullis/platform/console/lib/problem.ts'
 import { type RefObject, useEffect, useState } from 'react'
+import type { ConfigMap, ConfigSaved } from '#features/contract.ts'
 import { bodyOf, type Edits, faultOf, isMoved, itemsOf, noEdits, shownText, withLabels } from './draft.ts'
 import type { SettingPage } from './pages.ts'
 import { faultsOfTest, focusField } from './shared/focus-field.ts'

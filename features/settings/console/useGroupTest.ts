@@ -1,7 +1,7 @@
-import type { ConfigGroupName, ConfigTested } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { useTest } from '@portcullis/platform/console/ui/steps/useTest.ts'
 import { useCallback } from 'react'
+import type { ConfigGroupName, ConfigTested } from '#features/contract.ts'
 import { groupTests } from './operations.ts'
 
 /** Tests a group with the entered values. The test stops when the page closes. */

@@ -1,7 +1,7 @@
-import type { ConfigSaved } from '@portcullis/contract'
 import { CallFailure } from '@portcullis/platform/console/lib/problem.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { useCallback, useState } from 'react'
+import type { ConfigSaved } from '#features/contract.ts'
 import { saveOperations } from './operations.ts'
 import type { SettingPage } from './pages.ts'
 import { groupKey } from './useGroup.ts'

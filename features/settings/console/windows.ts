@@ -1,5 +1,5 @@
-import { type WindowsStepId, type WindowsVerificationFile, windowsSteps } from '@portcullis/contract'
 import { ConsoleRefusal } from '@portcullis/platform/console/lib/problem.ts'
+import { type WindowsStepId, type WindowsVerificationFile, windowsSteps } from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 /** A chosen verification file, with what a person must know to import it. */

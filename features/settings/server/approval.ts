@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { type ConfigChange, placedSettingLabel } from '@portcullis/contract'
 import { escapeText } from '@portcullis/domain'
+import { type ConfigChange, placedSettingLabel } from '#features/contract.ts'
 import { isSignInChange } from './fresh.ts'
 import { isSecret } from './items.ts'
 

@@ -1,5 +1,5 @@
-import type { ConfigGroupName } from '@portcullis/contract'
 import { isZone } from '@portcullis/platform/server/wall-clock.ts'
+import type { ConfigGroupName } from '#features/contract.ts'
 
 /** A fault that involves several items of a group. */
 export interface WholeFault {

@@ -1,12 +1,12 @@
 import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { checkServerIdentity, type DetailedPeerCertificate, type TLSSocket } from 'node:tls'
-import type { ConfigTested, ConfigTestStep } from '@portcullis/contract'
 import {
   type Destination,
   DestinationError,
   type ResolveDestination,
 } from '@portcullis/platform/server/destinations.ts'
+import type { ConfigTested, ConfigTestStep } from '#features/contract.ts'
 
 const timeoutMs = 8_000
 

@@ -1,11 +1,11 @@
+import { AppError } from '@portcullis/platform/server/app-error.ts'
 import {
   type ConfigChange,
   type ConfigGroupName,
   configGroups,
   type FieldError,
   maskedSecret,
-} from '@portcullis/contract'
-import { AppError } from '@portcullis/platform/server/app-error.ts'
+} from '#features/contract.ts'
 import { wholeFaults } from './checks.ts'
 import { defaultOf, isSecret } from './items.ts'
 import type { ItemRow, WrittenItem } from './settings.store.ts'

@@ -1,4 +1,4 @@
-import { type ConfigChange, type ConfigGroupName, configGroups, groupOfItem } from '@portcullis/contract'
+import { type ConfigChange, type ConfigGroupName, configGroups, groupOfItem } from '#features/contract.ts'
 
 /** Groups that decide who signs in, as what, and who receives set-password links. A second approver guards them. */
 export const signInGroups = ['ldap', 'oidc', 'smtp', 'domain'] as const

@@ -1,3 +1,6 @@
+import { invalid } from '@portcullis/platform/server/app-error.ts'
+import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
+import type { SealedColumn } from '@portcullis/platform/server/sealed-column.ts'
 import {
   addOrUpdateBackup,
   addOrUpdateCact,
@@ -19,10 +22,7 @@ import {
   removeSmtpPassword,
   setServerDomainName,
   testDomainName,
-} from '@portcullis/contract'
-import { invalid } from '@portcullis/platform/server/app-error.ts'
-import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
-import type { SealedColumn } from '@portcullis/platform/server/sealed-column.ts'
+} from '#features/contract.ts'
 import type { SettingsContext } from './context.ts'
 import { linkBase, testDomain } from './domain-test.ts'
 import { createSettings, itemContext, settingsTopic } from './settings.service.ts'

@@ -1,4 +1,4 @@
-import { type ConfigGroup, type ConfigItem, configGroups } from '@portcullis/contract'
+import { type ConfigGroup, type ConfigItem, configGroups } from '#features/contract.ts'
 
 const items = new Map<string, ConfigItem>(
   Object.values<ConfigGroup>(configGroups).flatMap((group) => Object.entries(group.items)),

@@ -1,8 +1,8 @@
-import type { ConfigGroupName } from '@portcullis/contract'
 import type { Bus } from '@portcullis/platform/server/db/bus.ts'
 import { startCapabilityApp } from '@portcullis/server/test/capability-app.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { auditFeature } from '#features/audit/server/index.ts'
+import type { ConfigGroupName } from '#features/contract.ts'
 import { settingsFeature } from './index.ts'
 
 const validated: ConfigGroupName[] = ['smtp', 'ldap', 'oidc', 'ise', 'cact', 'security', 'vendorA', 'license', 'backup']

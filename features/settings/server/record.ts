@@ -1,5 +1,5 @@
-import type { ConfigChange, ConfigItem } from '@portcullis/contract'
 import type { AuditEntry } from '#features/audit/server/index.ts'
+import type { ConfigChange, ConfigItem } from '#features/contract.ts'
 
 /** Returns the audit record of a configuration change. */
 export const recordOf = (

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
-import type { ConfigItem, ConfigKind } from '@portcullis/contract'
+import type { ConfigItem, ConfigKind } from '#features/contract.ts'
 
 /** A host name of one or more labels (RFC 1123). */
 const hostName = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/i

@@ -1,3 +1,9 @@
+import { cleanText } from '@portcullis/domain'
+import { AppError } from '@portcullis/platform/server/app-error.ts'
+import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
+import type { Actor } from '@portcullis/platform/server/http/actor.ts'
+import { assertFresh } from '@portcullis/platform/server/http/fresh.ts'
+import { Secret } from '@portcullis/platform/server/secret.ts'
 import {
   type ConfigChange,
   type ConfigGroupName,
@@ -8,13 +14,7 @@ import {
   type FieldError,
   groupOfItem,
   maskedSecret,
-} from '@portcullis/contract'
-import { cleanText } from '@portcullis/domain'
-import { AppError } from '@portcullis/platform/server/app-error.ts'
-import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
-import type { Actor } from '@portcullis/platform/server/http/actor.ts'
-import { assertFresh } from '@portcullis/platform/server/http/fresh.ts'
-import { Secret } from '@portcullis/platform/server/secret.ts'
+} from '#features/contract.ts'
 import { exactly, isSameChange, type SignInChange } from './approval.ts'
 import type { SettingsContext } from './context.ts'
 import {

@@ -1,9 +1,9 @@
-import type { ConfigChange, ConfigVersion, IntegrationUse } from '@portcullis/contract'
 import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import { unnestOf } from '@portcullis/platform/server/db/ordered.ts'
 import { raw, sql } from '@portcullis/platform/server/db/sql.ts'
 import { utcSql } from '@portcullis/platform/server/time.ts'
 import type { Static } from 'typebox'
+import type { ConfigChange, ConfigVersion, IntegrationUse } from '#features/contract.ts'
 
 export interface ItemRow {
   name: string

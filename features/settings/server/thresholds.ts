@@ -1,6 +1,6 @@
-import { type ConfigName, configGroups } from '@portcullis/contract'
 import { mustExist } from '@portcullis/domain'
 import type { Db } from '@portcullis/platform/server/db/db.ts'
+import { type ConfigName, configGroups } from '#features/contract.ts'
 import type { SettingsContext } from './context.ts'
 import type { GroupValues } from './settings.service.ts'
 

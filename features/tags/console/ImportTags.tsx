@@ -1,5 +1,4 @@
 import { Button, Modal } from '@mantine/core'
-import { type ImportResult, importTags } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
@@ -7,6 +6,7 @@ import { DialogActions } from '@portcullis/platform/console/ui/form/DialogAction
 import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
 import { Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { useEffect, useState } from 'react'
+import { type ImportResult, importTags } from '#features/contract.ts'
 import { openedHosts } from '#features/policy/console/shared/labels.ts'
 import { asReason, lacksReason, NewlyAllowed } from '#features/policy/console/shared/NewlyAllowed.tsx'
 import { strings } from './strings.ts'

@@ -1,6 +1,6 @@
-import { getConfigItemsByName, listPolicyRules, listRollouts, type Tag } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { useQuery } from '@tanstack/react-query'
+import { getConfigItemsByName, listPolicyRules, listRollouts, type Tag } from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 /** Rules, rollouts and settings that use a tag. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { type FieldError, maxTagLength } from '@portcullis/contract'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
 import { fold } from '@portcullis/platform/server/list/columns.ts'
+import { type FieldError, maxTagLength } from '#features/contract.ts'
 
 /** A tag's stored name, and its folded form, which is unique. */
 export interface TagName {

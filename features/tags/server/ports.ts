@@ -1,6 +1,6 @@
-import type { WorksAgain } from '@portcullis/contract'
 import type { Queryable, Rollback, Tx } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
+import type { WorksAgain } from '#features/contract.ts'
 import type { HostTagChange, TagChange } from './changes.ts'
 
 /** Port to the policy, a higher capability: tags decide which rules apply, and removing one may remove a deny. */

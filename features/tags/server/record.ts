@@ -1,5 +1,5 @@
-import type { TaggedEntity } from '@portcullis/contract'
 import type { AuditFacts, AuditTarget } from '#features/audit/server/index.ts'
+import type { TaggedEntity } from '#features/contract.ts'
 import type { TagsStore } from './tags.store.ts'
 
 const targetsOf = (names: readonly string[]): AuditTarget[] => names.map((name) => ({ kind: 'tag', name }))

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
-import { type Tag, tagFileColumns } from '@portcullis/contract'
 import { streamCsv } from '@portcullis/platform/server/csv.ts'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
+import { type Tag, tagFileColumns } from '#features/contract.ts'
 import type { TagsContext } from './context.ts'
 
 export const createTagsRead = ({ db, exportDb }: TagsContext) => ({

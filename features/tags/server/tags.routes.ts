@@ -1,7 +1,7 @@
-import { addHashtags, deleteHashtags, exportTags, getHashtags, importTags } from '@portcullis/contract'
 import { exportFileName, FileAnswer } from '@portcullis/platform/server/http/answer.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import { withUploadedBytes } from '@portcullis/platform/server/http/uploaded-file.ts'
+import { addHashtags, deleteHashtags, exportTags, getHashtags, importTags } from '#features/contract.ts'
 import type { TagsContext } from './context.ts'
 import { createTagsImport } from './import.ts'
 import { createTagsRead } from './tags.read.ts'

@@ -1,7 +1,7 @@
-import type { TaggedEntity } from '@portcullis/contract'
 import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import { unnestOf } from '@portcullis/platform/server/db/ordered.ts'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
+import type { TaggedEntity } from '#features/contract.ts'
 import { type TagName, tagColor } from './names.ts'
 
 /** Key of an element. `deviceId` is empty for agents. */

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import type { AddTagsResult, DeleteTagsResult, ImportResult, Tag } from '@portcullis/contract'
 import { Rollback } from '@portcullis/platform/server/db/db.ts'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startCapabilityApp } from '@portcullis/server/test/capability-app.ts'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { auditFeature } from '#features/audit/server/index.ts'
+import type { AddTagsResult, DeleteTagsResult, ImportResult, Tag } from '#features/contract.ts'
 import { type TagGate, type TagsApi, tagsFeature } from './index.ts'
 
 /** No rule names a tag of this file. */

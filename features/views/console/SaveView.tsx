@@ -1,5 +1,4 @@
 import { Button, Checkbox, Modal, NativeSelect, TextInput } from '@mantine/core'
-import { saveView, updateView } from '@portcullis/contract'
 import { fieldMessage } from '@portcullis/platform/console/lib/problem.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
@@ -9,6 +8,7 @@ import { Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
 import type { View } from '@portcullis/platform/console/ui/useView.ts'
 import { useState } from 'react'
+import { saveView, updateView } from '#features/contract.ts'
 import { strings } from './strings.ts'
 import { useViews, viewsKey } from './useViews.ts'
 

@@ -1,5 +1,4 @@
 import { Menu } from '@mantine/core'
-import { deleteView } from '@portcullis/contract'
 import { useServices, useSession } from '@portcullis/platform/console/lib/services.tsx'
 import { confirm } from '@portcullis/platform/console/ui/confirm.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
@@ -8,6 +7,7 @@ import { Note, Row, Stack } from '@portcullis/platform/console/ui/layout/layout.
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import type { View } from '@portcullis/platform/console/ui/useView.ts'
+import { deleteView } from '#features/contract.ts'
 import { strings } from './strings.ts'
 import { useViews, viewAddress, viewsKey } from './useViews.ts'
 import classes from './ViewTabs.module.css'

@@ -1,5 +1,5 @@
-import type { SavedView } from '@portcullis/contract'
 import { parseSearchText, type Search, searchText, type ViewSpec } from '@portcullis/platform/console/lib/view-state.ts'
+import type { SavedView } from '#features/contract.ts'
 
 /** Parts of an address that are no part of a view: the open row and its tab. */
 const passing = ['open', 'tab']

@@ -1,8 +1,8 @@
-import { listViews, type SavedView } from '@portcullis/contract'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { parseSearchText, searchText } from '@portcullis/platform/console/lib/view-state.ts'
 import type { View } from '@portcullis/platform/console/ui/useView.ts'
 import { useLocation } from '@tanstack/react-router'
+import { listViews, type SavedView } from '#features/contract.ts'
 import { readSaved, viewText } from './saved.ts'
 
 export const viewsKey = ['views'] as const

@@ -1,4 +1,3 @@
-import { deleteView, listViews, mostViews, profiles, type SavedView, saveView, updateView } from '@portcullis/contract'
 import { AppError, invalid, notFound } from '@portcullis/platform/server/app-error.ts'
 import type { Context } from '@portcullis/platform/server/context.ts'
 import { isPgError, type Tx } from '@portcullis/platform/server/db/db.ts'
@@ -7,6 +6,7 @@ import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import { isId, newId } from '@portcullis/platform/server/ids.ts'
 import { fold } from '@portcullis/platform/server/list/columns.ts'
 import type { Audit } from '#features/audit/server/index.ts'
+import { deleteView, listViews, mostViews, profiles, type SavedView, saveView, updateView } from '#features/contract.ts'
 import { createViewsStore, createViewWrites } from './views.store.ts'
 
 type Content = Pick<SavedView, 'page' | 'name' | 'search' | 'isShared'>

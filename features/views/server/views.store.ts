@@ -1,8 +1,8 @@
-import type { SavedView } from '@portcullis/contract'
 import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import { lock, locks } from '@portcullis/platform/server/db/locks.ts'
 import { raw, type SqlFragment, sql } from '@portcullis/platform/server/db/sql.ts'
 import { utcSql } from '@portcullis/platform/server/time.ts'
+import type { SavedView } from '#features/contract.ts'
 
 export interface ViewRow {
   view_id: string

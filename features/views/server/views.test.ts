@@ -1,8 +1,8 @@
-import { mostViews, type SavedView } from '@portcullis/contract'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { person } from '@portcullis/server/test/people.ts'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { mostViews, type SavedView } from '#features/contract.ts'
 
 let t: TestApp
 type Person = Awaited<ReturnType<TestApp['admin']>>

@@ -1,4 +1,4 @@
-import { primeVersion } from '@portcullis/contract'
+import { primeVersion } from '@portcullis/features/contract.ts'
 import { describe, expect, it } from 'vitest'
 import type { AnyOperation } from '../../contract/operation.ts'
 import { addressOf, createApi } from './api.ts'

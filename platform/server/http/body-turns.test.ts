@@ -1,4 +1,4 @@
-import { deleteAgentsCommands } from '@portcullis/contract'
+import { deleteAgentsCommands } from '@portcullis/features/contract.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { person } from '@portcullis/server/test/people.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'

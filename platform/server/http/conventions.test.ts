@@ -1,7 +1,7 @@
 // Invariant: The server does not start with a route that has no permission and is neither public nor agent.
 
 import { connect, type Socket } from 'node:net'
-import * as contract from '@portcullis/contract'
+import * as contract from '@portcullis/features/contract.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { rawHttp } from '@portcullis/server/test/builders.ts'
 import { startCapabilityApp } from '@portcullis/server/test/capability-app.ts'

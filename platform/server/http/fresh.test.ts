@@ -2,7 +2,7 @@
 //   five minutes; API tokens cannot call them.
 
 import { createHash, generateKeyPairSync, sign } from 'node:crypto'
-import { knowledgeProofText } from '@portcullis/contract'
+import { knowledgeProofText } from '@portcullis/features/contract.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import type { TestAgent } from '@portcullis/server/test/builders.ts'
 import { type Person, person } from '@portcullis/server/test/people.ts'

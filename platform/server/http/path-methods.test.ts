@@ -1,4 +1,4 @@
-import * as contract from '@portcullis/contract'
+import * as contract from '@portcullis/features/contract.ts'
 import type { InjectOptions } from 'fastify'
 import { beforeAll, expect, it } from 'vitest'
 import type { AnyOperation } from '../../contract/operation.ts'

@@ -1,4 +1,4 @@
-import { type Agent, agentFilters, agentStatuses, type Peripheral } from '@portcullis/contract'
+import { type Agent, agentFilters, agentStatuses, type Peripheral } from '@portcullis/features/contract.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent, type Page, pageOf } from '@portcullis/server/test/builders.ts'
 import { fold, hostNames, seedHosts } from '@portcullis/server/test/list-hosts.ts'

@@ -1,5 +1,5 @@
-import type { Agent, Peripheral } from '@portcullis/contract'
 import { storageStick } from '@portcullis/domain/testing'
+import type { Agent, Peripheral } from '@portcullis/features/contract.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent, fetchText, type Page, pageOf } from '@portcullis/server/test/builders.ts'
 import { awkwardNames, insertFleet } from '@portcullis/server/test/fleet.ts'

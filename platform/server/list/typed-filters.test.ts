@@ -29,7 +29,7 @@ import {
   quarantineList,
   reportRunList,
   ruleList,
-} from '@portcullis/contract'
+} from '@portcullis/features/contract.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { seedHosts } from '@portcullis/server/test/list-hosts.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

@@ -1,9 +1,9 @@
 /** Enrols hosts that send a hostile text in every field. */
 import { randomUUID } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
-import { agentPaths, type HostFacts } from '@portcullis/contract'
 import { inventoryHash } from '@portcullis/domain'
 import { rubberDucky } from '@portcullis/domain/testing'
+import { agentPaths, type HostFacts } from '@portcullis/features/contract.ts'
 import { createKey, enrolRequest, sessionRequest } from '../../../cli/simulator/identity.ts'
 import { api, type Environment } from '../../kit/environment.ts'
 import { uploadLog } from '../../kit/host.ts'

@@ -1,8 +1,8 @@
 /** Seeds several thousand fingerprints through the agent protocol, so that the server evaluates them itself. */
 import { readFileSync } from 'node:fs'
-import type { DeviceReport } from '@portcullis/contract'
 import { inventoryHash, parseUsbIds } from '@portcullis/domain'
 import { buildDevice } from '@portcullis/domain/testing'
+import type { DeviceReport } from '@portcullis/features/contract.ts'
 import { createHostAgent } from '../../../cli/simulator/host-agent.ts'
 import { createHost } from '../../../cli/simulator/hosts.ts'
 import { makeDevice } from '../../../cli/simulator/inventory.ts'

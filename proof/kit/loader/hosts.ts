@@ -1,7 +1,7 @@
 /** Creates the rows of one host for the tables of the fleet. */
 import { generateKeyPairSync, type KeyObject, randomBytes, randomUUID } from 'node:crypto'
-import type { DeviceReport } from '@portcullis/contract'
 import { assignDeviceIds, factsHash, inventoryHash } from '@portcullis/domain'
+import type { DeviceReport } from '@portcullis/features/contract.ts'
 import { createHost } from '../../../cli/simulator/hosts.ts'
 import type { Random } from '../../../cli/simulator/random.ts'
 import { storedFacts } from '../../../features/agents/server/index.ts'

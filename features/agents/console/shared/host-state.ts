@@ -1,5 +1,5 @@
-import type { Agent } from '@portcullis/contract'
 import { strings } from '@portcullis/platform/console/ui/strings.ts'
+import type { Agent } from '#features/contract.ts'
 
 /** Shown state of a host: whether it enforces the policy, and whether that is currently known. */
 export type HostState = 'armed' | 'free' | 'disconnectedArmed' | 'disconnectedFree' | 'licence'

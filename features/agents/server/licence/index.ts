@@ -1,5 +1,5 @@
-import { addOrUpdateLicense, getLicence } from '@portcullis/contract'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
+import { addOrUpdateLicense, getLicence } from '#features/contract.ts'
 import type { AgentsContext } from '../context.ts'
 import { createLicence } from './licence.service.ts'
 

@@ -1,11 +1,11 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Agent, agentsClassificationSummary, LicenceDetails, ResponseOf } from '@portcullis/contract'
 import { issueLicence, type Licence } from '@portcullis/domain'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent, pageOf } from '@portcullis/server/test/builders.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Agent, agentsClassificationSummary, LicenceDetails, ResponseOf } from '#features/contract.ts'
 
 const base = '/prime/webui/generalconfig'
 const issuer = generateKeyPairSync('ed25519')

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
-import type { Channel } from '@portcullis/contract'
 import { Quiet, Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import type { Channel } from '#features/contract.ts'
 import { TestOutcome } from '#features/settings/console/shared/TestOutcome.tsx'
 import { faultsOfFailure } from './draft.ts'
 import { strings } from './strings.ts'

@@ -1,6 +1,6 @@
 import { Switch, Textarea } from '@mantine/core'
-import { groupLimits } from '@portcullis/contract'
 import { Panel } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { groupLimits } from '#features/contract.ts'
 import { ChannelTest } from './ChannelTest.tsx'
 import { recipientsOf } from './draft.ts'
 import { NoMailServer } from './NoMailServer.tsx'

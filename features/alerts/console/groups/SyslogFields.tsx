@@ -1,7 +1,7 @@
 import { NativeSelect, Switch, TextInput } from '@mantine/core'
-import { type SyslogFormat, type SyslogProtocol, syslogFormats, syslogProtocols } from '@portcullis/contract'
 import { CertificatesField } from '@portcullis/platform/console/ui/form/CertificatesField.tsx'
 import { Panel, Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { type SyslogFormat, type SyslogProtocol, syslogFormats, syslogProtocols } from '#features/contract.ts'
 import { ChannelTest } from './ChannelTest.tsx'
 import type { Draft } from './draft.ts'
 import type { SectionProps } from './section.ts'

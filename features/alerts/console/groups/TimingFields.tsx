@@ -1,6 +1,6 @@
 import { NativeSelect, NumberInput, Switch, TextInput } from '@mantine/core'
-import { groupLimits, severityNames } from '@portcullis/contract'
 import { Panel, Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { groupLimits, severityNames } from '#features/contract.ts'
 import type { Draft } from './draft.ts'
 import type { SectionProps } from './section.ts'
 import { strings } from './strings.ts'

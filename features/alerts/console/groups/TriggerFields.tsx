@@ -1,6 +1,6 @@
 import { Checkbox, NativeSelect } from '@mantine/core'
-import { type NotificationGroup, severityNames } from '@portcullis/contract'
 import { Columns, Note, Panel } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { type NotificationGroup, severityNames } from '#features/contract.ts'
 import { TagsField } from '#features/tags/console/shared/TagsField.tsx'
 import { sendsEvents } from './draft.ts'
 import type { SectionProps } from './section.ts'

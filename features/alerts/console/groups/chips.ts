@@ -1,4 +1,4 @@
-import { type Channel, channels, type NotificationGroup } from '@portcullis/contract'
+import { type Channel, channels, type NotificationGroup } from '#features/contract.ts'
 import { channelLabels } from '../shared/labels.ts'
 import { strings } from './strings.ts'
 

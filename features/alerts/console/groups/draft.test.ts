@@ -1,6 +1,6 @@
-import { maskedSecret, type NotificationGroup } from '@portcullis/contract'
 import { CallFailure } from '@portcullis/platform/console/lib/problem.ts'
 import { describe, expect, it } from 'vitest'
+import { maskedSecret, type NotificationGroup } from '#features/contract.ts'
 import { chipsOf, termsOf } from './chips.ts'
 import {
   changeOf,

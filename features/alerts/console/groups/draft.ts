@@ -1,3 +1,4 @@
+import { CallFailure } from '@portcullis/platform/console/lib/problem.ts'
 import {
   type Channel,
   eventCategories,
@@ -6,8 +7,7 @@ import {
   type NotificationGroup,
   type NotificationGroupChange,
   type QuietHours,
-} from '@portcullis/contract'
-import { CallFailure } from '@portcullis/platform/console/lib/problem.ts'
+} from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 /** A group as entered: numbers are still strings. */

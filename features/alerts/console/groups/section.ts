@@ -1,4 +1,4 @@
-import type { NotificationGroup } from '@portcullis/contract'
+import type { NotificationGroup } from '#features/contract.ts'
 import type { GroupDraft } from './useGroupDraft.ts'
 
 /** Properties of every section of the form. */

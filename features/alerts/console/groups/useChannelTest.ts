@@ -1,6 +1,6 @@
-import { type Channel, type ConfigTested, type NotificationGroup, testNotificationChannel } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { useEffect, useRef, useState } from 'react'
+import { type Channel, type ConfigTested, type NotificationGroup, testNotificationChannel } from '#features/contract.ts'
 import { type Draft, testBodyOf } from './draft.ts'
 
 export interface TestState {

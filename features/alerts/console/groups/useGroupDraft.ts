@@ -1,6 +1,6 @@
-import { type Channel, maskedSecret, type NotificationGroup, updateNotificationGroup } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { type RefObject, useEffect, useState } from 'react'
+import { type Channel, maskedSecret, type NotificationGroup, updateNotificationGroup } from '#features/contract.ts'
 import { faultsOfTest, focusField } from '#features/settings/console/shared/focus-field.ts'
 import { changeOf, type Draft, draftOf, faultsOfDraft, faultsOfFailure, freshSecretOf } from './draft.ts'
 import { strings } from './strings.ts'

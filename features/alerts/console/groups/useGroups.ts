@@ -1,6 +1,6 @@
-import { getConfigItemsByPrefix, listNotificationGroups } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
+import { getConfigItemsByPrefix, listNotificationGroups } from '#features/contract.ts'
 
 export const groupsKey = ['notification-groups']
 

@@ -1,13 +1,4 @@
 import { Button } from '@mantine/core'
-import {
-  alertVerdictLabels,
-  getNotice,
-  listHealthNotices,
-  listRiskNotices,
-  mutableKinds,
-  type ResponseOf,
-  readableEvent,
-} from '@portcullis/contract'
 import type { Api } from '@portcullis/platform/console/lib/api.ts'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { messages } from '@portcullis/platform/console/lib/messages.ts'
@@ -24,6 +15,15 @@ import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { SidePanelHead } from '@portcullis/platform/console/ui/SidePanel.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { useQuery } from '@tanstack/react-query'
+import {
+  alertVerdictLabels,
+  getNotice,
+  listHealthNotices,
+  listRiskNotices,
+  mutableKinds,
+  type ResponseOf,
+  readableEvent,
+} from '#features/contract.ts'
 import { alertHostsAddress, type InboxList, type Line, lineOfHealth, lineOfRisk } from '../shared/line.ts'
 import { alertsKey } from '../shared/useAlerts.ts'
 import { AffectedHosts } from './AffectedHosts.tsx'

@@ -1,5 +1,4 @@
 import { Button, Textarea } from '@mantine/core'
-import { type AlertHistoryEntry, type AlertVerdict, alertVerdictLabels } from '@portcullis/contract'
 import { messages } from '@portcullis/platform/console/lib/messages.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
@@ -7,6 +6,7 @@ import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
 import { Columns, Quiet, Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { type ReactNode, useState } from 'react'
+import { type AlertHistoryEntry, type AlertVerdict, alertVerdictLabels } from '#features/contract.ts'
 import { historyTexts, strings } from './strings.ts'
 
 const verdictTexts = messages(alertVerdictLabels)

@@ -1,4 +1,3 @@
-import { type Channel, type DeliveryState, type getNotice, type ResponseOf, readableEvent } from '@portcullis/contract'
 import { eventAddress } from '@portcullis/platform/console/lib/addresses.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
@@ -7,6 +6,7 @@ import { Columns, Note, Quiet, Stack } from '@portcullis/platform/console/ui/lay
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { Link } from '@tanstack/react-router'
+import { type Channel, type DeliveryState, type getNotice, type ResponseOf, readableEvent } from '#features/contract.ts'
 import { channelLabels, deliveryLabels } from '../shared/labels.ts'
 import type { Line } from '../shared/line.ts'
 import { strings } from './strings.ts'

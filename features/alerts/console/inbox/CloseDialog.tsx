@@ -1,5 +1,4 @@
 import { Modal, Radio, Textarea } from '@mantine/core'
-import { type AlertVerdict, alertVerdictHelp, alertVerdictLabels, alertVerdicts } from '@portcullis/contract'
 import { messages } from '@portcullis/platform/console/lib/messages.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
@@ -7,6 +6,7 @@ import { DialogActions } from '@portcullis/platform/console/ui/form/DialogAction
 import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
 import { Note, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { useState } from 'react'
+import { type AlertVerdict, alertVerdictHelp, alertVerdictLabels, alertVerdicts } from '#features/contract.ts'
 import type { Case, Closing } from './case.ts'
 import { strings } from './strings.ts'
 

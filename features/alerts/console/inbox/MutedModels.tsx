@@ -1,11 +1,11 @@
 import { Button, Popover } from '@mantine/core'
-import { alertCatalogue, endAlertMute, listAlertMutes } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { Columns, Quiet, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { tell, tellFailure } from '@portcullis/platform/console/ui/tell.ts'
+import { alertCatalogue, endAlertMute, listAlertMutes } from '#features/contract.ts'
 import { alertsKey } from '../shared/useAlerts.ts'
 import { strings } from './strings.ts'
 

@@ -1,5 +1,4 @@
 import { Button, NativeSelect } from '@mantine/core'
-import { listRiskNotices } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { FilterBar } from '@portcullis/platform/console/ui/filters/FilterBar.tsx'
@@ -9,6 +8,7 @@ import { useSelection } from '@portcullis/platform/console/ui/table/useSelection
 import type { View } from '@portcullis/platform/console/ui/useView.ts'
 import { Link } from '@tanstack/react-router'
 import { useCallback, useMemo } from 'react'
+import { listRiskNotices } from '#features/contract.ts'
 import { type Line, lineOfRisk } from '../shared/line.ts'
 import { useAlertCounts } from '../shared/useAlerts.ts'
 import { AlertGrid } from './AlertGrid.tsx'

@@ -1,6 +1,6 @@
-import { pinHealthNotice, pinRiskNotice, readHealthNotices, readRiskNotices } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { tellFailure } from '@portcullis/platform/console/ui/tell.ts'
+import { pinHealthNotice, pinRiskNotice, readHealthNotices, readRiskNotices } from '#features/contract.ts'
 import type { InboxList, Line } from '../shared/line.ts'
 import { alertsKey } from '../shared/useAlerts.ts'
 

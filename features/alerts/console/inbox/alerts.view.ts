@@ -1,7 +1,7 @@
-import { alertList } from '@portcullis/contract'
 import { withTimes } from '@portcullis/platform/console/lib/range.ts'
 import type { ViewState } from '@portcullis/platform/console/lib/view-state.ts'
 import { listTable } from '@portcullis/platform/console/ui/list/list-table.tsx'
+import { alertList } from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 export const alertsTable = listTable(alertList)

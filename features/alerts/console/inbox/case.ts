@@ -1,4 +1,4 @@
-import type { AlertVerdict } from '@portcullis/contract'
+import type { AlertVerdict } from '#features/contract.ts'
 import type { Line } from '../shared/line.ts'
 
 /** What the handling of an alert needs to know. */

@@ -1,5 +1,5 @@
-import type { RiskNotification } from '@portcullis/contract'
 import { describe, expect, it } from 'vitest'
+import type { RiskNotification } from '#features/contract.ts'
 import { lineOfRisk } from '../shared/line.ts'
 import { riskOrderOf, riskQueryOf } from './alerts.view.ts'
 import { stepsOf } from './steps.ts'

@@ -1,6 +1,6 @@
-import { type AlertStep, alertCatalogue, alertSteps } from '@portcullis/contract'
 import { agentAddress } from '@portcullis/platform/console/lib/addresses.ts'
 import { messages } from '@portcullis/platform/console/lib/messages.ts'
+import { type AlertStep, alertCatalogue, alertSteps } from '#features/contract.ts'
 import { alertHostsAddress, type Line } from '../shared/line.ts'
 import { strings } from './strings.ts'
 

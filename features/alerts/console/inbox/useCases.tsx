@@ -1,3 +1,9 @@
+import { useServices, useSession } from '@portcullis/platform/console/lib/services.tsx'
+import { localTime } from '@portcullis/platform/console/lib/time.ts'
+import { confirm } from '@portcullis/platform/console/ui/confirm.ts'
+import { lazilyDialog } from '@portcullis/platform/console/ui/lazily.tsx'
+import { tell, tellFailure, tellWithUndo } from '@portcullis/platform/console/ui/tell.ts'
+import { useState } from 'react'
 import {
   alertStates,
   assignAlerts,
@@ -6,13 +12,7 @@ import {
   muteAlert,
   reopenAlerts,
   snoozeAlerts,
-} from '@portcullis/contract'
-import { useServices, useSession } from '@portcullis/platform/console/lib/services.tsx'
-import { localTime } from '@portcullis/platform/console/lib/time.ts'
-import { confirm } from '@portcullis/platform/console/ui/confirm.ts'
-import { lazilyDialog } from '@portcullis/platform/console/ui/lazily.tsx'
-import { tell, tellFailure, tellWithUndo } from '@portcullis/platform/console/ui/tell.ts'
-import { useState } from 'react'
+} from '#features/contract.ts'
 import { alertsKey } from '../shared/useAlerts.ts'
 import type { Case, Closing } from './case.ts'
 import { strings } from './strings.ts'

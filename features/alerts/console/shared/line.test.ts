@@ -1,5 +1,5 @@
-import type { RiskNotification } from '@portcullis/contract'
 import { describe, expect, it } from 'vitest'
+import type { RiskNotification } from '#features/contract.ts'
 import { foremostOf } from './foremost.ts'
 import { lineOfHealth, lineOfRisk, timesText, titleParts } from './line.ts'
 

@@ -1,3 +1,4 @@
+import type { Severity } from '@portcullis/platform/console/ui/theme/tokens.ts'
 import {
   type AlertState,
   type AlertVerdict,
@@ -7,8 +8,7 @@ import {
   type HealthStatus,
   type RiskNotification,
   verdictSeverity,
-} from '@portcullis/contract'
-import type { Severity } from '@portcullis/platform/console/ui/theme/tokens.ts'
+} from '#features/contract.ts'
 import { eventSeverity } from '#features/devices/console/shared/findings.ts'
 import { healthWords } from '#features/health/console/shared/health-labels.ts'
 

@@ -1,7 +1,7 @@
-import { countNotices } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
+import { countNotices } from '#features/contract.ts'
 
 // During a flood, a hint arrives every second; a count that changes faster is unreadable.
 const refreshGap = 1_500

@@ -1,10 +1,10 @@
-import { listPackages } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { Notice, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SeverityShape } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { strings } from '@portcullis/platform/console/ui/strings.ts'
 import { Link } from '@tanstack/react-router'
+import { listPackages } from '#features/contract.ts'
 
 /** Warns people who manage agent builds that this server installs agents without its release key, so new hosts will refuse updates. */
 export const ReleaseKeyNotice = () => {

@@ -1,4 +1,4 @@
-import type { PackageArchitecture } from '@portcullis/contract'
+import type { PackageArchitecture } from '#features/contract.ts'
 
 /** Labels of the systems that agent builds are for. */
 export const buildSystems: Readonly<Record<PackageArchitecture, string>> = {

@@ -1,12 +1,12 @@
+import { unknownBuild, windowsRefusals } from '@portcullis/domain'
+import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import {
   getWindowsEnforcement,
   importWindowsVerification,
   type ResponseOf,
   removeWindowsVerification,
   windowsHostsUnverified,
-} from '@portcullis/contract'
-import { unknownBuild, windowsRefusals } from '@portcullis/domain'
-import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
+} from '#features/contract.ts'
 import type { BuildsContext } from '../context.ts'
 import { createWindowsGate, windowsSetting } from './arming-limit.ts'
 import { createVerifications } from './verifications.ts'

@@ -1,11 +1,4 @@
 import { randomUUID, sign } from 'node:crypto'
-import {
-  type AuditRecord,
-  type ChangeRequest,
-  type HostFacts,
-  type WindowsVerification,
-  windowsSteps,
-} from '@portcullis/contract'
 import { createVerificationFile } from '@portcullis/domain'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
@@ -13,6 +6,13 @@ import { approveRequest, trustAccounts } from '@portcullis/server/test/approvals
 import { enrolAgent, pageOf, type TestAgent } from '@portcullis/server/test/builders.ts'
 import { person } from '@portcullis/server/test/people.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import {
+  type AuditRecord,
+  type ChangeRequest,
+  type HostFacts,
+  type WindowsVerification,
+  windowsSteps,
+} from '#features/contract.ts'
 
 const base = '/prime/webui'
 const byHand = ['service-recovery', 'hubs-and-docks'] as const

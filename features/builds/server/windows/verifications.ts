@@ -1,15 +1,15 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
-import {
-  WindowsVerification,
-  type WindowsVerificationFile,
-  type WindowsVerificationRow,
-  windowsSteps,
-} from '@portcullis/contract'
 import { cleanText, isSignedVerification, majorBuildOf, openSteps, verificationFault } from '@portcullis/domain'
 import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
 import { type Queryable, type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { Compile } from 'typebox/compile'
+import {
+  WindowsVerification,
+  type WindowsVerificationFile,
+  type WindowsVerificationRow,
+  windowsSteps,
+} from '#features/contract.ts'
 import type { BuildsContext } from '../context.ts'
 import { createWindowsStore, type VerificationRow } from './windows.store.ts'
 

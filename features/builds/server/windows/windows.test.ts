@@ -1,12 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import type {
-  AgentCommand,
-  Command,
-  getWindowsEnforcement,
-  HostFacts,
-  ResponseOf,
-  RolloutPlan,
-} from '@portcullis/contract'
 import { plainKeyboard } from '@portcullis/domain/testing'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { approveRequest, trustAccounts } from '@portcullis/server/test/approvals.ts'
@@ -14,6 +6,14 @@ import { enrolAgent, pageOf, type TestAgent } from '@portcullis/server/test/buil
 import { person } from '@portcullis/server/test/people.ts'
 import { ring, rolloutsOf, take } from '@portcullis/server/test/rollouts.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type {
+  AgentCommand,
+  Command,
+  getWindowsEnforcement,
+  HostFacts,
+  ResponseOf,
+  RolloutPlan,
+} from '#features/contract.ts'
 
 const base = '/prime/webui'
 let t: TestApp

@@ -1,7 +1,7 @@
-import { commandStateLabels, type CommandState as State } from '@portcullis/contract'
 import { translated } from '@portcullis/platform/console/lib/messages.ts'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import type { Severity } from '@portcullis/platform/console/ui/theme/tokens.ts'
+import { commandStateLabels, type CommandState as State } from '#features/contract.ts'
 
 const severities: Readonly<Record<State, Severity | null>> = {
   queued: null,

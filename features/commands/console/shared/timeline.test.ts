@@ -1,5 +1,5 @@
-import type { Command } from '@portcullis/contract'
 import { describe, expect, it } from 'vitest'
+import type { Command } from '#features/contract.ts'
 import { timelineOf } from './timeline.ts'
 
 const at = (seconds: number) => new Date(Date.UTC(2031, 4, 4) + seconds * 1000).toISOString()

@@ -1,5 +1,5 @@
-import type { Command } from '@portcullis/contract'
 import { parseTime, relativeTime } from '@portcullis/platform/console/lib/time.ts'
+import type { Command } from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 /** Returns the time between two instants; null if one is unknown. */

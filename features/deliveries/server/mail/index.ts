@@ -1,7 +1,7 @@
-import { testSmtp } from '@portcullis/contract'
 import { assertDestination } from '@portcullis/platform/server/assert-destination.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import type { SealedColumn } from '@portcullis/platform/server/sealed-column.ts'
+import { testSmtp } from '#features/contract.ts'
 import type { DeliveriesContext } from '../context.ts'
 import { createMail, mailContext, mailTopic } from './mail.service.ts'
 

@@ -3,12 +3,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { ConfigTested } from '@portcullis/contract'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { systemActor } from '@portcullis/platform/server/http/actor.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { SMTPServer } from 'smtp-server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ConfigTested } from '#features/contract.ts'
 
 const base = '/prime/webui/generalconfig'
 const dir = mkdtempSync(join(tmpdir(), 'portcullis-mail-'))

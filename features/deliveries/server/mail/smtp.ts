@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net'
-import type { ConfigName } from '@portcullis/contract'
 import { cleanText } from '@portcullis/domain'
 import type { ResolveDestination } from '@portcullis/platform/server/destinations.ts'
 import { createTransport, type Transporter } from 'nodemailer'
+import type { ConfigName } from '#features/contract.ts'
 import { certificatesOf, type GroupValues } from '#features/settings/server/index.ts'
 
 /** A setting of the mail server, or the recipient of a test. */

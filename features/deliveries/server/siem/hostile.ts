@@ -1,5 +1,5 @@
-import { eventCatalogue, eventCategories } from '@portcullis/contract'
 import fc from 'fast-check'
+import { eventCatalogue, eventCategories } from '#features/contract.ts'
 import type { SiemEvent, SiemSource } from './index.ts'
 
 /** Characters that are special in one of the formats, and ordinary ones. */

@@ -1,4 +1,4 @@
-import { type EventKind, eventCatalogue, type OcsfActivity } from '@portcullis/contract'
+import { type EventKind, eventCatalogue, type OcsfActivity } from '#features/contract.ts'
 
 /** Version of the schema that `ocsf.ts` uses. It is the first with Peripheral Activity. */
 export const ocsfVersion = '1.7.0'

@@ -1,5 +1,5 @@
-import { ocsfClasses } from '@portcullis/contract'
 import { icons, isAddress, mustExist } from '@portcullis/domain'
+import { ocsfClasses } from '#features/contract.ts'
 import { ocsfCategories, ocsfMapping, ocsfPeripheralTypes, ocsfSeverities, ocsfVersion } from './ocsf-classes.ts'
 import { frame } from './rfc5424.ts'
 import { type CleanEvent, cleanEvent, fit, type SiemEvent, type SiemSource } from './siem-event.ts'

@@ -1,5 +1,5 @@
-import { type EventKind, eventCatalogue, type FleetEvent, severityNames } from '@portcullis/contract'
 import { cleanText } from '@portcullis/domain'
+import { type EventKind, eventCatalogue, type FleetEvent, severityNames } from '#features/contract.ts'
 
 /** An event with its host and device, for a SIEM. Every text may be empty or hostile. */
 export interface SiemEvent extends FleetEvent {

@@ -1,8 +1,8 @@
 // Invariant: The guide shows the messages to SIEMs exactly as they are sent.
 
 import { readFileSync } from 'node:fs'
-import { eventCatalogue } from '@portcullis/contract'
 import { describe, expect, it } from 'vitest'
+import { eventCatalogue } from '#features/contract.ts'
 import { formatCef, formatJson, formatOcsf, formatRfc5424, maxSiemBytes, type SiemEvent } from './index.ts'
 import { faultsOfOcsf } from './ocsf-schema.ts'
 

@@ -1,5 +1,4 @@
 import { Button } from '@mantine/core'
-import { type HostFinding, listFindings } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { lazilyDialog } from '@portcullis/platform/console/ui/lazily.tsx'
@@ -9,6 +8,7 @@ import { SelectionBar } from '@portcullis/platform/console/ui/table/SelectionBar
 import { useSelection } from '@portcullis/platform/console/ui/table/useSelection.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { useState } from 'react'
+import { type HostFinding, listFindings } from '#features/contract.ts'
 import { ExportMenu } from '#features/reports/console/shared/ExportMenu.tsx'
 import { reopen } from '../shared/findings/actions.ts'
 import { strings as words } from '../shared/findings/strings.ts'

@@ -1,8 +1,8 @@
-import { type HostFinding, hostFindingList } from '@portcullis/contract'
 import { agentAddress } from '@portcullis/platform/console/lib/addresses.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { listTable } from '@portcullis/platform/console/ui/list/list-table.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
+import { type HostFinding, hostFindingList } from '#features/contract.ts'
 import { DeviceIds } from '../shared/Device.tsx'
 import { FindingPlace, FindingState, FindingTag } from '../shared/findings/HostFindings.tsx'
 

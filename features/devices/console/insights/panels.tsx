@@ -1,16 +1,16 @@
-import type {
-  PeripheralModel,
-  SpoofedIdentity,
-  UncommonPeripheral,
-  VulnerablePeripheral,
-  WhitelistViolation,
-} from '@portcullis/contract'
 import { modelHostsAddress } from '@portcullis/platform/console/lib/addresses.ts'
 import base from '@portcullis/platform/console/ui/BaseTable.module.css'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { Note, Quiet, Row, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
+import type {
+  PeripheralModel,
+  SpoofedIdentity,
+  UncommonPeripheral,
+  VulnerablePeripheral,
+  WhitelistViolation,
+} from '#features/contract.ts'
 import { Advisories } from '../shared/Advisories.tsx'
 import { findingOf } from '../shared/findings.ts'
 import type { FindingLine } from './FindingTable.tsx'

@@ -1,3 +1,7 @@
+import type { Api } from '@portcullis/platform/console/lib/api.ts'
+import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
+import { useQuery } from '@tanstack/react-query'
 import {
   type AnyOperation,
   getPeripheralModels,
@@ -7,11 +11,7 @@ import {
   uncommonPeripherals,
   uniqueWhitelistViolation,
   vulnerablePeripherals,
-} from '@portcullis/contract'
-import type { Api } from '@portcullis/platform/console/lib/api.ts'
-import { useServices } from '@portcullis/platform/console/lib/services.tsx'
-import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
-import { useQuery } from '@tanstack/react-query'
+} from '#features/contract.ts'
 import type { FindingLine } from './FindingTable.tsx'
 import type { InsightId } from './insight.ts'
 import { attackToolLine, spoofedLine, uncommonLine, violationLine, vulnerableLine } from './panels.tsx'

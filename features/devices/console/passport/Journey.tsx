@@ -1,4 +1,3 @@
-import type { getDevicePassport, PassportStay, ResponseOf } from '@portcullis/contract'
 import { agentAddress } from '@portcullis/platform/console/lib/addresses.ts'
 import { localTime } from '@portcullis/platform/console/lib/time.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
@@ -6,6 +5,7 @@ import { Columns, Quiet } from '@portcullis/platform/console/ui/layout/layout.ts
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { Fragment } from 'react'
+import type { getDevicePassport, PassportStay, ResponseOf } from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 const width = 240

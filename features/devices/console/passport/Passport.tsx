@@ -1,4 +1,3 @@
-import { getDevicePassport, type ResponseOf } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
@@ -8,6 +7,7 @@ import { SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { useLive } from '@portcullis/platform/console/ui/useLive.ts'
 import { Link } from '@tanstack/react-router'
+import { getDevicePassport, type ResponseOf } from '#features/contract.ts'
 import { Journey } from './Journey.tsx'
 import { strings } from './strings.ts'
 

@@ -1,6 +1,6 @@
-import type { Vulnerability } from '@portcullis/contract'
 import { messages } from '@portcullis/platform/console/lib/messages.ts'
 import { Quiet } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import type { Vulnerability } from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 const confidenceLabels = messages({

@@ -1,7 +1,7 @@
-import type { Peripheral } from '@portcullis/contract'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { Facts } from '@portcullis/platform/console/ui/Facts.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
+import type { Peripheral } from '#features/contract.ts'
 import { portOf } from './port.ts'
 import { strings } from './strings.ts'
 

@@ -1,6 +1,6 @@
-import { acceptFinding, type Peripheral, revokeAcceptedFinding } from '@portcullis/contract'
 import type { Api } from '@portcullis/platform/console/lib/api.ts'
 import { confirm } from '@portcullis/platform/console/ui/confirm.ts'
+import { acceptFinding, type Peripheral, revokeAcceptedFinding } from '#features/contract.ts'
 import { nameOfModel } from './model-name.ts'
 import { strings } from './strings.ts'
 

@@ -1,4 +1,4 @@
-import type { Peripheral } from '@portcullis/contract'
+import type { Peripheral } from '#features/contract.ts'
 
 type Placed = Pick<Peripheral, 'hierarchy' | 'missingEvidence'>
 

@@ -1,5 +1,5 @@
-import { policyStates } from '@portcullis/contract'
 import { describe, expect, it } from 'vitest'
+import { policyStates } from '#features/contract.ts'
 import { decidingRule, verdictOf } from './verdict.ts'
 
 describe('verdictOf', () => {

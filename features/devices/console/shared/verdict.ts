@@ -1,6 +1,6 @@
-import { type Peripheral, policyStateLabels } from '@portcullis/contract'
 import { translated } from '@portcullis/platform/console/lib/messages.ts'
 import type { Severity } from '@portcullis/platform/console/ui/theme/tokens.ts'
+import { type Peripheral, policyStateLabels } from '#features/contract.ts'
 
 export interface Verdict {
   severity: Severity

@@ -1,3 +1,6 @@
+import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
+import { type Person, person } from '@portcullis/server/test/people.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   applyKnowledge,
   errorTotal,
@@ -11,10 +14,7 @@ import {
   uniqueWhitelistViolation,
   uploadKnowledge,
   vulnerablePeripherals,
-} from '@portcullis/contract'
-import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
-import { type Person, person } from '@portcullis/server/test/people.ts'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+} from '#features/contract.ts'
 
 let t: TestApp
 let user: Person

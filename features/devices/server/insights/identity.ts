@@ -1,5 +1,5 @@
-import type { DeviceReport, IdentityDifference } from '@portcullis/contract'
 import { type GenuineRow, hasSerial, hex4, interfaceSet, parseReport } from '@portcullis/domain'
+import type { DeviceReport, IdentityDifference } from '#features/contract.ts'
 
 /** A stored fingerprint with one of its devices, for comparing identities. */
 export interface IdentityRow {

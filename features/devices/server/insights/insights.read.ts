@@ -1,9 +1,9 @@
-import { icons, type UncommonPeripheral, type VulnerablePeripheral, violationList } from '@portcullis/contract'
 import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import { raw, type SqlFragment, sql } from '@portcullis/platform/server/db/sql.ts'
 import { modelsOfVendor } from '@portcullis/platform/server/list/columns.ts'
 import { listSpec } from '@portcullis/platform/server/list/spec.ts'
 import { utcSql } from '@portcullis/platform/server/time.ts'
+import { icons, type UncommonPeripheral, type VulnerablePeripheral, violationList } from '#features/contract.ts'
 import type { IdentityRow } from './identity.ts'
 
 /** Maximum number of rows in an insight, so that made-up devices cannot make the response grow without limit. */

@@ -1,3 +1,4 @@
+import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import {
   errorTotal,
   reloadUncommonPeripherals,
@@ -6,8 +7,7 @@ import {
   uncommonPeripherals,
   uniqueWhitelistViolation,
   vulnerablePeripherals,
-} from '@portcullis/contract'
-import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
+} from '#features/contract.ts'
 import type { InsightsService } from './insights.service.ts'
 
 export const registerInsightRoutes = (app: HttpApp, insights: InsightsService): void => {

@@ -1,7 +1,7 @@
-import { type errorTotal, paging, type QueryOf, type ResponseOf, type UncommonPeripheral } from '@portcullis/contract'
 import { JsonStream, JsonText } from '@portcullis/platform/server/http/answer.ts'
 import { streamArray } from '@portcullis/platform/server/list/stream.ts'
 import { requireTime } from '@portcullis/platform/server/time.ts'
+import { type errorTotal, paging, type QueryOf, type ResponseOf, type UncommonPeripheral } from '#features/contract.ts'
 import type { DevicesContext } from '../context.ts'
 import { createInsightsRead, type UsableViolation } from './insights.read.ts'
 import { hostLimit, readSettings, settingNames } from './settings.ts'

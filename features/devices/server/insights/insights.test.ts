@@ -1,10 +1,10 @@
-import type { DeviceReport, UncommonPeripheral, VulnerablePeripheral } from '@portcullis/contract'
 import { plainKeyboard, plainMouse, rubberDucky, storageStick, unifyingReceiver1207 } from '@portcullis/domain/testing'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent, enrolmentToken } from '@portcullis/server/test/builders.ts'
 import { person } from '@portcullis/server/test/people.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { DeviceReport, UncommonPeripheral, VulnerablePeripheral } from '#features/contract.ts'
 
 interface Insight<T> {
   computedAt: string

@@ -1,5 +1,5 @@
-import type { SpoofedIdentity } from '@portcullis/contract'
 import { parseReport } from '@portcullis/domain'
+import type { SpoofedIdentity } from '#features/contract.ts'
 import type { KnowledgeApi } from '#features/knowledge/server/index.ts'
 import { besideGenuine, besideUsual, isNoEvidence, reportOf } from './identity.ts'
 import { type InsightsRead, iconName, type SuspectRow } from './insights.read.ts'

@@ -1,8 +1,8 @@
-import type { DeviceReport, SpoofedIdentity } from '@portcullis/contract'
 import { plainKeyboard, unifyingReceiver1207 } from '@portcullis/domain/testing'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent } from '@portcullis/server/test/builders.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { DeviceReport, SpoofedIdentity } from '#features/contract.ts'
 
 let t: TestApp
 

@@ -1,10 +1,10 @@
-import type { WhitelistViolation } from '@portcullis/contract'
 import { plainKeyboard, rubberDucky, storageStick } from '@portcullis/domain/testing'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { systemActor } from '@portcullis/platform/server/http/actor.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent, enrolmentToken } from '@portcullis/server/test/builders.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { WhitelistViolation } from '#features/contract.ts'
 
 let t: TestApp
 

@@ -1,9 +1,9 @@
-import { type FleetEvent, readableEvent } from '@portcullis/contract'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { Icon, kindIcon } from '@portcullis/platform/console/ui/icons.tsx'
 import { Columns, Quiet, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
+import { type FleetEvent, readableEvent } from '#features/contract.ts'
 import { eventSeverity } from '#features/devices/console/shared/findings.ts'
 
 /** A few events, newest first. `withHost` shows the host of each event. */

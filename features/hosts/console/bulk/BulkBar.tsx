@@ -1,5 +1,4 @@
 import { Button, Menu } from '@mantine/core'
-import { type Agent, type BulkAction, exportAgentCsv, getJob } from '@portcullis/contract'
 import { exportBody } from '@portcullis/platform/console/lib/export-body.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
@@ -8,6 +7,7 @@ import { lazilyDialog, useIdlePreload } from '@portcullis/platform/console/ui/la
 import { SelectionBar } from '@portcullis/platform/console/ui/table/SelectionBar.tsx'
 import { type Selection, selectionLimit } from '@portcullis/platform/console/ui/table/useSelection.ts'
 import { useState } from 'react'
+import { type Agent, type BulkAction, exportAgentCsv, getJob } from '#features/contract.ts'
 import { TagEditor } from '#features/tags/console/shared/TagEditor.tsx'
 import { strings } from '../strings.ts'
 import { type BulkHosts, bulkLabels, nextAction } from './bulk.ts'

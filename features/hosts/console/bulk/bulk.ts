@@ -1,5 +1,5 @@
-import { type BodyOf, type BulkAction, predictedDays, type previewBulk, type ResponseOf } from '@portcullis/contract'
 import type { Severity } from '@portcullis/platform/console/ui/theme/tokens.ts'
+import { type BodyOf, type BulkAction, predictedDays, type previewBulk, type ResponseOf } from '#features/contract.ts'
 import { basisText, worksAgainText } from '#features/policy/console/shared/labels.ts'
 import { strings } from '../strings.ts'
 

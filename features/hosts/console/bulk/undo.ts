@@ -1,6 +1,6 @@
-import { type BulkAction, cancelJob, listCommands, previewBulk, runBulk } from '@portcullis/contract'
 import type { Api } from '@portcullis/platform/console/lib/api.ts'
 import { CallFailure } from '@portcullis/platform/console/lib/problem.ts'
+import { type BulkAction, cancelJob, listCommands, previewBulk, runBulk } from '#features/contract.ts'
 import { worksAgainText } from '#features/policy/console/shared/labels.ts'
 import { asReason } from '#features/policy/console/shared/NewlyAllowed.tsx'
 import { strings } from '../strings.ts'

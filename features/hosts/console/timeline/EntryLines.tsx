@@ -1,10 +1,10 @@
-import { type TimelineEntry, timelineLanes } from '@portcullis/contract'
 import { deviceAddress, eventAddress } from '@portcullis/platform/console/lib/addresses.ts'
 import { durationText, exactUtc, localTime } from '@portcullis/platform/console/lib/time.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { Columns, Quiet, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import { SeverityShape } from '@portcullis/platform/console/ui/SeverityTag.tsx'
+import { type TimelineEntry, timelineLanes } from '#features/contract.ts'
 import { eventSeverity } from '#features/devices/console/shared/findings.ts'
 import { strings } from './strings.ts'
 

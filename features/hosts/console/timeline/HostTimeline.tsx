@@ -1,5 +1,4 @@
 import { Button } from '@mantine/core'
-import { getHostTimeline, type TimelineLane } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
@@ -7,6 +6,7 @@ import { Note, Row, Skeleton, Stack } from '@portcullis/platform/console/ui/layo
 import { useLive } from '@portcullis/platform/console/ui/useLive.ts'
 import { keepPreviousData } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
+import { getHostTimeline, type TimelineLane } from '#features/contract.ts'
 import { EntryLines } from './EntryLines.tsx'
 import { LaneStrip } from './LaneStrip.tsx'
 import { RangeFields } from './RangeFields.tsx'

@@ -1,8 +1,8 @@
-import { type TimelineEntry, type TimelineLane, timelineLanes } from '@portcullis/contract'
 import { localTime } from '@portcullis/platform/console/lib/time.ts'
 import { Columns, PressButton, Quiet, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import type { Severity } from '@portcullis/platform/console/ui/theme/tokens.ts'
 import { Fragment } from 'react'
+import { type TimelineEntry, type TimelineLane, timelineLanes } from '#features/contract.ts'
 import { eventSeverity } from '#features/devices/console/shared/findings.ts'
 import { strings } from './strings.ts'
 

@@ -1,4 +1,3 @@
-import type { BodyOf, BulkAction, Permission, previewBulk, ResponseOf, runBulk, WorksAgain } from '@portcullis/contract'
 import { revertMinutesOf, type WindowsRefusal, windowsRefusals } from '@portcullis/domain'
 import { AppError, invalid } from '@portcullis/platform/server/app-error.ts'
 import { type Queryable, type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
@@ -9,6 +8,15 @@ import { isId } from '@portcullis/platform/server/ids.ts'
 import { compileList } from '@portcullis/platform/server/list/compile.ts'
 import { agentsList, hostsText } from '#features/agents/server/index.ts'
 import { NeedsApprover } from '#features/change-requests/server/index.ts'
+import type {
+  BodyOf,
+  BulkAction,
+  Permission,
+  previewBulk,
+  ResponseOf,
+  runBulk,
+  WorksAgain,
+} from '#features/contract.ts'
 import type { JobRun } from '#features/jobs/server/index.ts'
 import type { AttachedDevice, Change } from '#features/policy/server/index.ts'
 import type { HostsContext } from '../context.ts'

@@ -1,4 +1,3 @@
-import type { AgentCommand, AuditRecord, Command } from '@portcullis/contract'
 import { plainKeyboard } from '@portcullis/domain/testing'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
@@ -6,6 +5,7 @@ import { enrolAgent, pageOf, type TestAgent } from '@portcullis/server/test/buil
 import { insertFleet } from '@portcullis/server/test/fleet.ts'
 import { person } from '@portcullis/server/test/people.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { AgentCommand, AuditRecord, Command } from '#features/contract.ts'
 
 let t: TestApp
 

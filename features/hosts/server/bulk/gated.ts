@@ -1,10 +1,10 @@
-import { type BulkAction, profiles, type WorksAgain } from '@portcullis/contract'
 import { mustExist, revertText } from '@portcullis/domain'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
 import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { hostsText } from '#features/agents/server/index.ts'
 import type { ChangeRequestsApi } from '#features/change-requests/server/index.ts'
+import { type BulkAction, profiles, type WorksAgain } from '#features/contract.ts'
 import { type AttachedDevice, attachedLine, worksAgainLines } from '#features/policy/server/index.ts'
 import type { Build, Builds } from './possible.ts'
 

@@ -1,3 +1,4 @@
+import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import {
   agentsConfiguration,
   deleteAgentsCommands,
@@ -5,8 +6,7 @@ import {
   previewBulk,
   runBulk,
   updateAgents,
-} from '@portcullis/contract'
-import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
+} from '#features/contract.ts'
 import type { HostsContext } from '../context.ts'
 import { createBulkRead } from './bulk.read.ts'
 import { createBulk } from './bulk.service.ts'

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import type { AgentCommand, AuditRecord, Command, Job } from '@portcullis/contract'
 import { plainKeyboard } from '@portcullis/domain/testing'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { adminPassword, startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
@@ -8,6 +7,7 @@ import { enrolAgent, pageOf, type TestAgent } from '@portcullis/server/test/buil
 import { insertFleet } from '@portcullis/server/test/fleet.ts'
 import { person } from '@portcullis/server/test/people.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { AgentCommand, AuditRecord, Command, Job } from '#features/contract.ts'
 
 const base = '/prime/webui'
 /** With these hosts, an order is above 500 and needs a job. */

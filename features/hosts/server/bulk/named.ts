@@ -1,7 +1,7 @@
-import { type BlockedDevice, type LeftOutHost, namedInPreview } from '@portcullis/contract'
 import { type WindowsRefusal, windowsRefusals } from '@portcullis/domain'
 import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import type { SqlFragment } from '@portcullis/platform/server/db/sql.ts'
+import { type BlockedDevice, type LeftOutHost, namedInPreview } from '#features/contract.ts'
 import { type Predicted, testedRow } from '#features/policy/server/index.ts'
 import { createBulkRead } from './bulk.read.ts'
 import { impossible } from './possible.ts'

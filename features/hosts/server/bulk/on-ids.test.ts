@@ -1,4 +1,3 @@
-import type { AgentCommand, Command } from '@portcullis/contract'
 import { releaseKeyPair } from '@portcullis/domain/testing'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
@@ -6,6 +5,7 @@ import { enrolAgent, pageOf, type TestAgent } from '@portcullis/server/test/buil
 import { configured, packageFile, publish } from '@portcullis/server/test/packages.ts'
 import { person } from '@portcullis/server/test/people.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { AgentCommand, Command } from '#features/contract.ts'
 
 const key = releaseKeyPair()
 let t: TestApp

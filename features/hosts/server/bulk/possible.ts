@@ -1,12 +1,12 @@
+import { compareVersions } from '@portcullis/domain'
+import { armOrder, type CommandSpec } from '#features/commands/server/index.ts'
 import {
   type AgentCommandBodies,
   type BulkAction,
   hostArchitectures,
   type PackageArchitecture,
   packageArchitectures,
-} from '@portcullis/contract'
-import { compareVersions } from '@portcullis/domain'
-import { armOrder, type CommandSpec } from '#features/commands/server/index.ts'
+} from '#features/contract.ts'
 import type { Target } from './bulk.read.ts'
 
 export type Build = AgentCommandBodies['update']

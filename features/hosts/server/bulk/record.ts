@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
-import type { BulkAction } from '@portcullis/contract'
 import { revertText } from '@portcullis/domain'
 import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { hostsText } from '#features/agents/server/index.ts'
 import type { Audit, AuditTarget } from '#features/audit/server/index.ts'
+import type { BulkAction } from '#features/contract.ts'
 import { actionTitles } from './possible.ts'
 
 /**

@@ -1,4 +1,3 @@
-import type { AgentCommand, AuditRecord, Command } from '@portcullis/contract'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { adminPassword, startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { approveRequest } from '@portcullis/server/test/approvals.ts'
@@ -7,6 +6,7 @@ import { insertFleet } from '@portcullis/server/test/fleet.ts'
 import { person } from '@portcullis/server/test/people.ts'
 import { rolloutsOf } from '@portcullis/server/test/rollouts.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { AgentCommand, AuditRecord, Command } from '#features/contract.ts'
 
 let t: TestApp
 

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import type { AgentCommand, HeldPort, HeldPortRow } from '@portcullis/contract'
 import { hub, storageStick } from '@portcullis/domain/testing'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { approveRequest } from '@portcullis/server/test/approvals.ts'
 import { enrolAgent, type TestAgent } from '@portcullis/server/test/builders.ts'
 import { person } from '@portcullis/server/test/people.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { AgentCommand, HeldPort, HeldPortRow } from '#features/contract.ts'
 
 let t: TestApp
 

@@ -1,3 +1,8 @@
+import { invalid, notFound } from '@portcullis/platform/server/app-error.ts'
+import type { Actor } from '@portcullis/platform/server/http/actor.ts'
+import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
+import { isId } from '@portcullis/platform/server/ids.ts'
+import { requireTime } from '@portcullis/platform/server/time.ts'
 import {
   auditActions,
   eventCatalogue,
@@ -8,12 +13,7 @@ import {
   type TimelineEntry,
   type TimelineLane,
   timelineLimit,
-} from '@portcullis/contract'
-import { invalid, notFound } from '@portcullis/platform/server/app-error.ts'
-import type { Actor } from '@portcullis/platform/server/http/actor.ts'
-import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
-import { isId } from '@portcullis/platform/server/ids.ts'
-import { requireTime } from '@portcullis/platform/server/time.ts'
+} from '#features/contract.ts'
 import type { HostsContext } from '../context.ts'
 import {
   createTimelineRead,

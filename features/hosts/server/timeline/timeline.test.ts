@@ -1,10 +1,10 @@
-import type { getHostTimeline, ResponseOf } from '@portcullis/contract'
 import { rubberDucky, storageStick } from '@portcullis/domain/testing'
 import { append, deviceEvent } from '@portcullis/server/test/alerts.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent, type TestAgent } from '@portcullis/server/test/builders.ts'
 import { person } from '@portcullis/server/test/people.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { getHostTimeline, ResponseOf } from '#features/contract.ts'
 
 type Timeline = ResponseOf<typeof getHostTimeline>
 

@@ -1,5 +1,4 @@
 import { Alert, Button, Modal } from '@mantine/core'
-import { type ApiTokenView, deleteApiToken, listApiTokens, permissionTexts, profileNames } from '@portcullis/contract'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
@@ -14,6 +13,7 @@ import { right, SmallTable } from '@portcullis/platform/console/ui/SmallTable.ts
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { useState } from 'react'
+import { type ApiTokenView, deleteApiToken, listApiTokens, permissionTexts, profileNames } from '#features/contract.ts'
 import { NewToken } from './NewToken.tsx'
 import { strings } from './strings.ts'
 

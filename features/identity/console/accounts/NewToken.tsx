@@ -1,14 +1,5 @@
 import { Button, Checkbox, NativeSelect, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import {
-  createApiToken,
-  defaultScopesOf,
-  type Permission,
-  permissionsOf,
-  permissionTexts,
-  profileNames,
-  type UserProfile,
-} from '@portcullis/contract'
 import { fieldMessage } from '@portcullis/platform/console/lib/problem.ts'
 import { useServices, useSession } from '@portcullis/platform/console/lib/services.tsx'
 import { CopyField } from '@portcullis/platform/console/ui/CopyField.tsx'
@@ -17,6 +8,15 @@ import { DialogActions } from '@portcullis/platform/console/ui/form/DialogAction
 import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
 import { Panel, Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { useState } from 'react'
+import {
+  createApiToken,
+  defaultScopesOf,
+  type Permission,
+  permissionsOf,
+  permissionTexts,
+  profileNames,
+  type UserProfile,
+} from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 const lives: readonly { value: string; label: string }[] = [

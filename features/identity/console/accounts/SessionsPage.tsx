@@ -1,5 +1,4 @@
 import { Button } from '@mantine/core'
-import { deleteSession, listSessions } from '@portcullis/contract'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { plainText } from '@portcullis/platform/console/lib/device-text.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
@@ -12,6 +11,7 @@ import { right, SmallTable } from '@portcullis/platform/console/ui/SmallTable.ts
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { tell, tellFailure } from '@portcullis/platform/console/ui/tell.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
+import { deleteSession, listSessions } from '#features/contract.ts'
 import { clientName } from './client-name.ts'
 import { strings } from './strings.ts'
 

@@ -1,7 +1,7 @@
-import { type AccountView, deleteUsers, liftSuspension, resetMfa, suspendAccount } from '@portcullis/contract'
 import { useServices, useSession } from '@portcullis/platform/console/lib/services.tsx'
 import { confirm } from '@portcullis/platform/console/ui/confirm.ts'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
+import { type AccountView, deleteUsers, liftSuspension, resetMfa, suspendAccount } from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 /** Returns the account actions that the signed-in user may perform. */

@@ -1,3 +1,5 @@
+import type { Api, TokenAnswer } from '@portcullis/platform/console/lib/api.ts'
+import type { Session, SessionCalls } from '@portcullis/platform/console/lib/session.ts'
 import {
   type authProviders,
   type BodyOf,
@@ -9,9 +11,7 @@ import {
   type MfaRequired,
   type ResponseOf,
   refreshToken,
-} from '@portcullis/contract'
-import type { Api, TokenAnswer } from '@portcullis/platform/console/lib/api.ts'
-import type { Session, SessionCalls } from '@portcullis/platform/console/lib/session.ts'
+} from '#features/contract.ts'
 
 export type Providers = ResponseOf<typeof authProviders>
 

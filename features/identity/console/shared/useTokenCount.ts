@@ -1,6 +1,6 @@
-import { listApiTokens, profiles } from '@portcullis/contract'
 import { useSession } from '@portcullis/platform/console/lib/services.tsx'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
+import { listApiTokens, profiles } from '#features/contract.ts'
 
 /** Returns the number of API tokens of an account that work. Null: this user cannot list them. */
 export const useTokenCount = (userName: string): { count: number | null; reread(): Promise<unknown> } => {

@@ -1,11 +1,11 @@
 import { Alert, Button } from '@mantine/core'
-import { startOidcReauthentication } from '@portcullis/contract'
 import { type IdentityNews, identityChannel } from '@portcullis/platform/console/lib/identity.ts'
 import { problemText } from '@portcullis/platform/console/lib/problem.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
 import { Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { useEffect, useRef, useState } from 'react'
+import { startOidcReauthentication } from '#features/contract.ts'
 import { refusalText } from './refusal.ts'
 import { strings } from './strings.ts'
 

@@ -1,8 +1,8 @@
-import { accessTokenSeconds } from '@portcullis/contract'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
 import { isId } from '@portcullis/platform/server/ids.ts'
 import type { Secret } from '@portcullis/platform/server/secret.ts'
 import { jwtVerify, SignJWT } from 'jose'
+import { accessTokenSeconds } from '#features/contract.ts'
 
 /** Claims of an access token. Everything else is looked up on each call. */
 export interface AccessClaims {

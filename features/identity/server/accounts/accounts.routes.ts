@@ -1,3 +1,5 @@
+import type { Actor } from '@portcullis/platform/server/http/actor.ts'
+import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import {
   addUser,
   createApiToken,
@@ -12,9 +14,7 @@ import {
   suspendAccount,
   updateUser,
   updateUserDetails,
-} from '@portcullis/contract'
-import type { Actor } from '@portcullis/platform/server/http/actor.ts'
-import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
+} from '#features/contract.ts'
 import type { AccountsService } from './accounts.service.ts'
 import type { ApiTokensService } from './api-tokens.service.ts'
 import type { AccountsContext } from './context.ts'

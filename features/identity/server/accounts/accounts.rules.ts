@@ -1,8 +1,9 @@
 /** Rules for names, passwords and pictures of accounts. Pure. */
-import { imageLimit, passwordLimits } from '@portcullis/contract'
+
 import { isOddText } from '@portcullis/domain'
 import { AppError, invalid } from '@portcullis/platform/server/app-error.ts'
 import { isCommonPassword } from '@portcullis/platform/server/common-passwords.ts'
+import { imageLimit, passwordLimits } from '#features/contract.ts'
 
 /** Returns the form in which names are compared: `Ada` and `ada` are one account, in any Unicode composition. */
 export const nameKey = (userName: string): string => userName.normalize('NFC').toLowerCase()

@@ -1,3 +1,9 @@
+import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
+import { isPgError, type Tx } from '@portcullis/platform/server/db/db.ts'
+import { type Actor, assertPermission } from '@portcullis/platform/server/http/actor.ts'
+import { newId } from '@portcullis/platform/server/ids.ts'
+import { signedInSource } from '@portcullis/platform/server/limiters/fair-queue.ts'
+import { Secret } from '@portcullis/platform/server/secret.ts'
 import {
   type AccountChange,
   type AccountView,
@@ -8,13 +14,7 @@ import {
   profileNames,
   profiles,
   type UserProfile,
-} from '@portcullis/contract'
-import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
-import { isPgError, type Tx } from '@portcullis/platform/server/db/db.ts'
-import { type Actor, assertPermission } from '@portcullis/platform/server/http/actor.ts'
-import { newId } from '@portcullis/platform/server/ids.ts'
-import { signedInSource } from '@portcullis/platform/server/limiters/fair-queue.ts'
-import { Secret } from '@portcullis/platform/server/secret.ts'
+} from '#features/contract.ts'
 import type { NewEvent } from '#features/events/server/index.ts'
 import { assertImage, assertPassword, assertUserName, nameKey } from './accounts.rules.ts'
 import { type AccountRow, createAccountsStore } from './accounts.store.ts'

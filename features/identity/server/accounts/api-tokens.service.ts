@@ -1,3 +1,8 @@
+import { AppError, invalid, notFound } from '@portcullis/platform/server/app-error.ts'
+import type { Actor } from '@portcullis/platform/server/http/actor.ts'
+import { assertFresh } from '@portcullis/platform/server/http/fresh.ts'
+import { isId, newId } from '@portcullis/platform/server/ids.ts'
+import { requireTime } from '@portcullis/platform/server/time.ts'
 import {
   type ApiTokenView,
   defaultScopesOf,
@@ -6,12 +11,7 @@ import {
   profileNames,
   profiles,
   type UserProfile,
-} from '@portcullis/contract'
-import { AppError, invalid, notFound } from '@portcullis/platform/server/app-error.ts'
-import type { Actor } from '@portcullis/platform/server/http/actor.ts'
-import { assertFresh } from '@portcullis/platform/server/http/fresh.ts'
-import { isId, newId } from '@portcullis/platform/server/ids.ts'
-import { requireTime } from '@portcullis/platform/server/time.ts'
+} from '#features/contract.ts'
 import { type ApiTokenRow, createApiTokensStore } from './api-tokens.store.ts'
 import type { AccountsContext } from './context.ts'
 import { isSuspended } from './suspension.rules.ts'

@@ -1,6 +1,6 @@
-import type { Permission } from '@portcullis/contract'
 import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
+import type { Permission } from '#features/contract.ts'
 
 export interface ApiTokenRow {
   token_id: string

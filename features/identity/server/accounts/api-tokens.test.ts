@@ -1,8 +1,8 @@
-import { type AnyOperation, deleteApiTokenByQuery, permissionsOf } from '@portcullis/contract'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { person } from '@portcullis/server/test/people.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type AnyOperation, deleteApiTokenByQuery, permissionsOf } from '#features/contract.ts'
 
 const tokens = '/prime/webui/admin/apiTokens'
 const auth = '/prime/webui/Auth'

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import { type AccountChange, profileNames, profiles } from '@portcullis/contract'
 import type { AccountChangeKind } from '@portcullis/domain'
 import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { type ChangeRequestsApi, memberLines } from '#features/change-requests/server/index.ts'
+import { type AccountChange, profileNames, profiles } from '#features/contract.ts'
 import type { AccountRow } from './accounts.store.ts'
 import { accountLabels } from './changes.ts'
 

@@ -1,3 +1,6 @@
+import { AppError, invalid } from '@portcullis/platform/server/app-error.ts'
+import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import {
   authProviders,
   type CustomLogin,
@@ -26,10 +29,7 @@ import {
   startPasskeySignIn,
   startReauthentication,
   startTotp,
-} from '@portcullis/contract'
-import { AppError, invalid } from '@portcullis/platform/server/app-error.ts'
-import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+} from '#features/contract.ts'
 import { createAccountsRead } from './accounts.read.ts'
 import { createAccountsStore } from './accounts.store.ts'
 import type { AccountsContext } from './context.ts'

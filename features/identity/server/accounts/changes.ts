@@ -1,4 +1,4 @@
-import { type AuditFact, profileNames } from '@portcullis/contract'
+import { type AuditFact, profileNames } from '#features/contract.ts'
 import type { AccountRow } from './accounts.store.ts'
 
 const shown: readonly (readonly [keyof AccountRow, string])[] = [

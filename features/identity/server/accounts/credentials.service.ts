@@ -1,7 +1,7 @@
-import { sessionIdleMs, type UserProfile } from '@portcullis/contract'
 import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import { type Actor, permissionSetOf } from '@portcullis/platform/server/http/actor.ts'
 import type { OpaqueTokens } from '@portcullis/platform/server/opaque-tokens.ts'
+import { sessionIdleMs, type UserProfile } from '#features/contract.ts'
 import { settingsTopic } from '#features/settings/server/index.ts'
 import type { IdentityContext } from '../context.ts'
 import type { AccessTokens } from './access-tokens.ts'

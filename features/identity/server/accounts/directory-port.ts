@@ -1,4 +1,4 @@
-import type { authProviders, ResponseOf } from '@portcullis/contract'
+import type { authProviders, ResponseOf } from '#features/contract.ts'
 import type { ExternalVerdict } from './external.ts'
 
 /**

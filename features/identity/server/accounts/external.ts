@@ -1,4 +1,4 @@
-import type { UserProfile } from '@portcullis/contract'
+import type { UserProfile } from '#features/contract.ts'
 
 /** A person confirmed by a directory or provider. */
 export interface ExternalPerson {

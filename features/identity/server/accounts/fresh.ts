@@ -1,6 +1,6 @@
-import { profiles, type UserProfile } from '@portcullis/contract'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { assertFresh } from '@portcullis/platform/server/http/fresh.ts'
+import { profiles, type UserProfile } from '#features/contract.ts'
 import type { AccountRow } from './accounts.store.ts'
 
 /** Returns whether this profile can change hosts. Anyone who controls such an account can sign in and do so. */

@@ -1,9 +1,9 @@
 import { createHash, createPrivateKey, createSign, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto'
-import type { LocalLoginAnswer, MfaRequired, MfaState } from '@portcullis/contract'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { person } from '@portcullis/server/test/people.ts'
 import { Secret, TOTP } from 'otpauth'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { LocalLoginAnswer, MfaRequired, MfaState } from '#features/contract.ts'
 
 const base = '/prime/webui/Auth'
 const origin = 'https://portcullis.example.org'

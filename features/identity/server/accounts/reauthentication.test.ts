@@ -1,10 +1,10 @@
-import { permissionsOf } from '@portcullis/contract'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { adminPassword, startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { whileLocked } from '@portcullis/server/test/locked.ts'
 import { person } from '@portcullis/server/test/people.ts'
 import { Secret, TOTP } from 'otpauth'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { permissionsOf } from '#features/contract.ts'
 
 const base = '/prime/webui'
 const challenge = 'Bearer error="insufficient_user_authentication", max_age=300'

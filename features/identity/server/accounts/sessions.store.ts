@@ -1,6 +1,6 @@
-import { configGroups, type Permission, sessionsKept } from '@portcullis/contract'
 import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
+import { configGroups, type Permission, sessionsKept } from '#features/contract.ts'
 import type { AccountRow } from './accounts.store.ts'
 
 const graceDays = Number(configGroups.security.items.SECURITY_FACTOR_GRACE_DAYS.default)

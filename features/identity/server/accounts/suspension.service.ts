@@ -1,7 +1,7 @@
-import { type AccountView, profileNames, profiles } from '@portcullis/contract'
 import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
 import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import { type Actor, systemActor } from '@portcullis/platform/server/http/actor.ts'
+import { type AccountView, profileNames, profiles } from '#features/contract.ts'
 import { nameKey } from './accounts.rules.ts'
 import { type AccountRow, createAccountsStore } from './accounts.store.ts'
 import type { AccountsContext } from './context.ts'

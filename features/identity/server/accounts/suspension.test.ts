@@ -1,9 +1,9 @@
 // Invariant: A suspended account cannot act on any replica, and suspending it does not switch off the gate.
 
-import { permissionsOf } from '@portcullis/contract'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { type Person, person } from '@portcullis/server/test/people.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { permissionsOf } from '#features/contract.ts'
 
 const admin = '/prime/webui/admin'
 const dayMs = 86_400_000

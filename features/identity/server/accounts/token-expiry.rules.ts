@@ -1,4 +1,4 @@
-import { tokenDays, tokenNoticeDays } from '@portcullis/contract'
+import { tokenDays, tokenNoticeDays } from '#features/contract.ts'
 
 export const dayMs = 86_400_000
 

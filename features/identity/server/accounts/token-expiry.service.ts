@@ -1,5 +1,5 @@
-import { profileNames, tokenNoticeDays } from '@portcullis/contract'
 import { systemActor } from '@portcullis/platform/server/http/actor.ts'
+import { profileNames, tokenNoticeDays } from '#features/contract.ts'
 import type { NewEvent } from '#features/events/server/index.ts'
 import { createApiTokensStore, type ExpiringToken } from './api-tokens.store.ts'
 import type { AccountsContext } from './context.ts'

@@ -1,10 +1,10 @@
 // Invariant: Each notification of the expiry of an API token is sent once.
 
-import { permissionsOf } from '@portcullis/contract'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { person } from '@portcullis/server/test/people.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { permissionsOf } from '#features/contract.ts'
 
 const api = '/prime/webui'
 const tokens = `${api}/admin/apiTokens`

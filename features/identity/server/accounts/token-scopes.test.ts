@@ -1,10 +1,10 @@
 // Invariant: An API token can use only the permissions among its scopes, whichever operation it calls.
 
-import { permissionsOf } from '@portcullis/contract'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { person } from '@portcullis/server/test/people.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { permissionsOf } from '#features/contract.ts'
 
 const api = '/prime/webui'
 const tokens = `${api}/admin/apiTokens`

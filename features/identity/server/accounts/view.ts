@@ -1,4 +1,4 @@
-import type { AccountView, LicenseSummary, LocalLoginAnswer, SignInAnswer } from '@portcullis/contract'
+import type { AccountView, LicenseSummary, LocalLoginAnswer, SignInAnswer } from '#features/contract.ts'
 import type { AccountRow } from './accounts.store.ts'
 import type { Opened } from './sessions.service.ts'
 

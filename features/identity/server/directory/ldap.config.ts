@@ -1,6 +1,6 @@
-import type { UserProfile } from '@portcullis/contract'
 import type { ResolveDestination } from '@portcullis/platform/server/destinations.ts'
 import type { Secret } from '@portcullis/platform/server/secret.ts'
+import type { UserProfile } from '#features/contract.ts'
 import { certificatesOf, type GroupValues } from '#features/settings/server/index.ts'
 import type { LdapSecurity } from './ldap.socket.ts'
 

@@ -1,5 +1,4 @@
 import { createServer, type Server, type Socket } from 'node:net'
-import type { ConfigTested } from '@portcullis/contract'
 import { unless } from '@portcullis/domain/testing'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { liftGate } from '@portcullis/server/test/approvals.ts'
@@ -15,6 +14,7 @@ import {
   whyNoSlapd,
 } from '@portcullis/server/test/slapd.ts'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { ConfigTested } from '#features/contract.ts'
 
 const reason = whyNoSlapd()
 

@@ -1,6 +1,6 @@
 import type { PeerCertificate } from 'node:tls'
-import { type ConfigTested, profileNames, type UserProfile } from '@portcullis/contract'
 import { cleanText } from '@portcullis/domain'
+import { type ConfigTested, profileNames, type UserProfile } from '#features/contract.ts'
 import { connectionOn, type LdapConnection } from './ldap.client.ts'
 import type { LdapConfig } from './ldap.config.ts'
 import { faultOf, isUseless, LdapFault } from './ldap.fault.ts'

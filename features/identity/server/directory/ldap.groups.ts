@@ -1,5 +1,5 @@
-import type { UserProfile } from '@portcullis/contract'
 import { EqualityFilter } from 'ldapts'
+import type { UserProfile } from '#features/contract.ts'
 import type { LdapConnection } from './ldap.client.ts'
 import type { LdapConfig } from './ldap.config.ts'
 import { faultOf, isUseless } from './ldap.fault.ts'

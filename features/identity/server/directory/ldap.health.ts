@@ -1,4 +1,4 @@
-import type { HealthStatus } from '@portcullis/contract'
+import type { HealthStatus } from '#features/contract.ts'
 import type { IdentityContext } from '../context.ts'
 import type { LdapConfig } from './ldap.config.ts'
 import { faultOf } from './ldap.fault.ts'

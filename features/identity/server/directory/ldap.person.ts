@@ -1,6 +1,6 @@
-import { userNameLimits } from '@portcullis/contract'
 import { cleanText, isOddText } from '@portcullis/domain'
 import type { Entry } from 'ldapts'
+import { userNameLimits } from '#features/contract.ts'
 import type { LdapConnection } from './ldap.client.ts'
 import type { LdapConfig } from './ldap.config.ts'
 import { personFilter } from './ldap.filters.ts'

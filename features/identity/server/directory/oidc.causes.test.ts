@@ -1,11 +1,11 @@
 import { generateKeyPairSync } from 'node:crypto'
-import { errorTable } from '@portcullis/contract'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { liftGate } from '@portcullis/server/test/approvals.ts'
 import { createAuthority } from '@portcullis/server/test/certificates.ts'
 import { type Script, type ScriptedProvider, startScriptedProvider } from '@portcullis/server/test/scripted-provider.ts'
 import { type JWTPayload, SignJWT } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { errorTable } from '#features/contract.ts'
 
 const minute = 60_000
 const authority = await createAuthority()

@@ -1,5 +1,5 @@
-import { userNameLimits } from '@portcullis/contract'
 import { cleanText, isOddText } from '@portcullis/domain'
+import { userNameLimits } from '#features/contract.ts'
 import type { ExternalPerson } from '../accounts/index.ts'
 import type { OidcConfig } from './oidc.config.ts'
 import type { OidcCause } from './oidc.fault.ts'

@@ -1,7 +1,7 @@
-import type { ErrorCode } from '@portcullis/contract'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
 import { explainedFault } from '@portcullis/platform/server/connection-fault.ts'
 import { DestinationError } from '@portcullis/platform/server/destinations.ts'
+import type { ErrorCode } from '#features/contract.ts'
 import { certificateFault } from './certificate-labels.ts'
 import { isAccepted, isKnown, preferredAlgorithms } from './oidc.algorithms.ts'
 import type { StepFault } from './test-steps.ts'

@@ -1,15 +1,15 @@
+import { cleanText } from '@portcullis/domain'
+import { AppError } from '@portcullis/platform/server/app-error.ts'
+import type { Actor } from '@portcullis/platform/server/http/actor.ts'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Configuration } from 'openid-client'
 import {
   freshSeconds,
   identityConfirmedPage,
   oidcCallbackPath,
   signedInFragment,
   signInPage,
-} from '@portcullis/contract'
-import { cleanText } from '@portcullis/domain'
-import { AppError } from '@portcullis/platform/server/app-error.ts'
-import type { Actor } from '@portcullis/platform/server/http/actor.ts'
-import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Configuration } from 'openid-client'
+} from '#features/contract.ts'
 import type { AccountsApi, ExternalVerdict, NotAdmitted } from '../accounts/index.ts'
 import type { IdentityContext } from '../context.ts'
 import { claimOf, type GroupsFault, personOf } from './oidc.claims.ts'

@@ -1,9 +1,9 @@
-import type { ConfigTested } from '@portcullis/contract'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { liftGate } from '@portcullis/server/test/approvals.ts'
 import { createAuthority } from '@portcullis/server/test/certificates.ts'
 import { type IdentityProvider, startIdentityProvider } from '@portcullis/server/test/identity-provider.ts'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { ConfigTested } from '#features/contract.ts'
 
 const base = 'https://portcullis.example.org'
 const callback = `${base}/prime/webui/Auth/Oidc/callback`

@@ -1,4 +1,4 @@
-import type { ConfigTested, ConfigTestStep } from '@portcullis/contract'
+import type { ConfigTested, ConfigTestStep } from '#features/contract.ts'
 
 /** Ends a test at the failed step. The message says what to do, and `field` names the setting to correct. */
 export class StepFailure extends Error {

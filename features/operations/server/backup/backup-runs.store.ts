@@ -1,7 +1,7 @@
-import { type BackupRun, shownBackupRuns } from '@portcullis/contract'
 import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import { raw, sql } from '@portcullis/platform/server/db/sql.ts'
 import { utcSql } from '@portcullis/platform/server/time.ts'
+import { type BackupRun, shownBackupRuns } from '#features/contract.ts'
 
 /** Number of ended runs that are kept, besides those with a file. */
 const kept = 1_000

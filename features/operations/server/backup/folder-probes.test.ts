@@ -1,9 +1,9 @@
 import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { permissionsOf } from '@portcullis/contract'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { permissionsOf } from '#features/contract.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'portcullis-probes-'))
 const base = '/prime/webui/generalconfig'

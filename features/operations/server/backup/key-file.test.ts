@@ -3,12 +3,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import type { AnyOperation } from '@portcullis/contract'
-import * as contract from '@portcullis/contract'
 import { readArchive } from '@portcullis/platform/server/backup/index.ts'
 import { Secret } from '@portcullis/platform/server/secret.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { AnyOperation } from '#features/contract.ts'
+import * as contract from '#features/contract.ts'
 
 let t: TestApp
 beforeAll(async () => {

@@ -17,7 +17,6 @@ import {
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { Readable } from 'node:stream'
-import type { BackupStatus } from '@portcullis/contract'
 import { unless } from '@portcullis/domain/testing'
 import { leftOut, makeDrillFolder, readArchive } from '@portcullis/platform/server/backup/index.ts'
 import type { Tx } from '@portcullis/platform/server/db/db.ts'
@@ -29,6 +28,7 @@ import { Secret } from '@portcullis/platform/server/secret.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { person } from '@portcullis/server/test/people.ts'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { BackupStatus } from '#features/contract.ts'
 import { nextBackup } from './backup-times.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'portcullis-scheduled-'))

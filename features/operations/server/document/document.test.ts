@@ -1,8 +1,8 @@
-import type { ConfigDocument, PolicyRuleInput } from '@portcullis/contract'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { pageOf } from '@portcullis/server/test/builders.ts'
 import { person } from '@portcullis/server/test/people.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ConfigDocument, PolicyRuleInput } from '#features/contract.ts'
 
 const path = '/prime/webui/generalconfig/document'
 let t: TestApp

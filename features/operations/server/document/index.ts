@@ -1,13 +1,13 @@
+import { Rollback, transactionAgain } from '@portcullis/platform/server/db/db.ts'
+import { type Actor, assertPermission } from '@portcullis/platform/server/http/actor.ts'
+import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import {
   applyConfigDocument,
   type BodyOf,
   type ConfigDocument,
   type ResponseOf,
   readConfigDocument,
-} from '@portcullis/contract'
-import { Rollback, transactionAgain } from '@portcullis/platform/server/db/db.ts'
-import { type Actor, assertPermission } from '@portcullis/platform/server/http/actor.ts'
-import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
+} from '#features/contract.ts'
 import type { OperationsContext } from '../context.ts'
 
 type Applied = ResponseOf<typeof applyConfigDocument>

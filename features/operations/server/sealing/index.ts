@@ -1,6 +1,6 @@
-import { rotateKeys } from '@portcullis/contract'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import type { SealedColumn } from '@portcullis/platform/server/sealed-column.ts'
+import { rotateKeys } from '#features/contract.ts'
 import type { OperationsContext } from '../context.ts'
 import { createSealing } from './sealing.service.ts'
 

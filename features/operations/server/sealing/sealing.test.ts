@@ -1,10 +1,10 @@
 import { copyFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Job } from '@portcullis/contract'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { person } from '@portcullis/server/test/people.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Job } from '#features/contract.ts'
 
 const config = '/prime/webui/generalconfig'
 let t: TestApp

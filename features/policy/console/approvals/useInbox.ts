@@ -1,4 +1,3 @@
-import { approvalList, getPolicy, policyApprovals } from '@portcullis/contract'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { listQueryOf } from '@portcullis/platform/console/lib/list-query.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
@@ -7,6 +6,7 @@ import { listTable } from '@portcullis/platform/console/ui/list/list-table.tsx'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
 import { useView } from '@portcullis/platform/console/ui/useView.ts'
 import { useMemo, useState } from 'react'
+import { approvalList, getPolicy, policyApprovals } from '#features/contract.ts'
 import { changesBetween, type Waiting, withModel } from './waiting.ts'
 
 export const approvalsTable = listTable(approvalList)

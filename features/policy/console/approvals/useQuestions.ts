@@ -1,6 +1,6 @@
-import { getPeripherals, policyApprovals } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { tell, tellFailure } from '@portcullis/platform/console/ui/tell.ts'
+import { getPeripherals, policyApprovals } from '#features/contract.ts'
 import type { BulkQuestion } from '../shared/BulkDecideDialog.tsx'
 import { bulkLimit } from '../shared/bulk-decide.ts'
 import type { DecideStart, DecideSubject } from '../shared/decide.ts'

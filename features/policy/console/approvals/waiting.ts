@@ -1,4 +1,4 @@
-import type { policyApprovals, ResponseOf } from '@portcullis/contract'
+import type { policyApprovals, ResponseOf } from '#features/contract.ts'
 import { nameOfModel } from '#features/devices/console/shared/model-name.ts'
 import type { BulkDevice } from '../shared/bulk-decide.ts'
 import type { DecideSubject } from '../shared/decide.ts'

@@ -1,9 +1,9 @@
 import { Select } from '@mantine/core'
-import { getAgents } from '@portcullis/contract'
 import { plainText } from '@portcullis/platform/console/lib/device-text.ts'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { keepPreviousData } from '@tanstack/react-query'
 import { useDeferredValue, useState } from 'react'
+import { getAgents } from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 export interface HostPickerProps {

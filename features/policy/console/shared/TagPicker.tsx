@@ -1,6 +1,6 @@
 import { Select } from '@mantine/core'
-import { getHashtags } from '@portcullis/contract'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
+import { getHashtags } from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 export interface TagPickerProps {

@@ -1,4 +1,4 @@
-import type { DecisionDraft, Peripheral } from '@portcullis/contract'
+import type { DecisionDraft, Peripheral } from '#features/contract.ts'
 import { nameOfModel } from '#features/devices/console/shared/model-name.ts'
 import type { DecideDevice } from './decide.ts'
 

@@ -1,4 +1,4 @@
-import type { PolicyRuleInput } from '@portcullis/contract'
+import type { PolicyRuleInput } from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 /** A device on its host, as the subject of a decision. */

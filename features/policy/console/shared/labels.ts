@@ -1,5 +1,5 @@
-import type { Prediction, previewPolicy, ResponseOf, TakesEffect } from '@portcullis/contract'
 import type { Severity } from '@portcullis/platform/console/ui/theme/tokens.ts'
+import type { Prediction, previewPolicy, ResponseOf, TakesEffect } from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 export type Preview = ResponseOf<typeof previewPolicy>

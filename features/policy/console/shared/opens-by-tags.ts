@@ -1,5 +1,5 @@
-import { type BodyOf, previewTags } from '@portcullis/contract'
 import type { Api } from '@portcullis/platform/console/lib/api.ts'
+import { type BodyOf, previewTags } from '#features/contract.ts'
 import type { Opens } from './labels.ts'
 
 export type TagChanges = BodyOf<typeof previewTags>['changes']

@@ -1,5 +1,5 @@
-import type { PolicyRuleResource } from '@portcullis/contract'
 import { describe, expect, it } from 'vitest'
+import type { PolicyRuleResource } from '#features/contract.ts'
 import { bodyOf, canPreview, draftOf, draftOfSearch, emptyDraft, faultsOf, inputOf } from './rule-draft.ts'
 
 const now = Date.parse('2031-05-04T10:00:00Z')

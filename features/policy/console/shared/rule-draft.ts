@@ -1,5 +1,5 @@
-import type { PolicyRuleBody, PolicyRuleInput, PolicyRuleResource, policyKinds } from '@portcullis/contract'
 import { fieldOfInstant } from '@portcullis/platform/console/ui/filters/filter.ts'
+import type { PolicyRuleBody, PolicyRuleInput, PolicyRuleResource, policyKinds } from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 export type PolicyKind = (typeof policyKinds)[number]

@@ -1,6 +1,6 @@
-import { undoPolicyVersion } from '@portcullis/contract'
 import type { Services } from '@portcullis/platform/console/lib/services.tsx'
 import { tell, tellWithUndo } from '@portcullis/platform/console/ui/tell.ts'
+import { undoPolicyVersion } from '#features/contract.ts'
 import { openedHosts, openedText } from './labels.ts'
 import { asReason } from './NewlyAllowed.tsx'
 import { strings } from './strings.ts'

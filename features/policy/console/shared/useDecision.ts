@@ -1,8 +1,8 @@
-import { type BodyOf, createPolicyRule, decideDevices, type PolicyRuleInput } from '@portcullis/contract'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { isStoredRequest } from '@portcullis/platform/console/lib/problem.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { useState } from 'react'
+import { type BodyOf, createPolicyRule, decideDevices, type PolicyRuleInput } from '#features/contract.ts'
 import {
   type DecideEffect,
   type DecideScope,

@@ -1,7 +1,7 @@
-import { type BodyOf, previewPolicy } from '@portcullis/contract'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { keepPreviousData } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
+import { type BodyOf, previewPolicy } from '#features/contract.ts'
 
 /** A change of the rules, or a decision about devices. */
 export type PreviewDraft = BodyOf<typeof previewPolicy>

@@ -1,5 +1,4 @@
 import { Checkbox, Modal, NativeSelect, NumberInput } from '@mantine/core'
-import { type NacSystem, nacSystemNames, quarantineHosts, quarantineLimits } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
@@ -10,6 +9,7 @@ import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
 import { Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
 import { useState } from 'react'
+import { type NacSystem, nacSystemNames, quarantineHosts, quarantineLimits } from '#features/contract.ts'
 import { strings } from './strings.ts'
 import { rereadQuarantines, useNacSystems } from './useNac.ts'
 

@@ -1,6 +1,6 @@
-import { type QuarantineState, quarantineStateLabels } from '@portcullis/contract'
 import { translated } from '@portcullis/platform/console/lib/messages.ts'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
+import { type QuarantineState, quarantineStateLabels } from '#features/contract.ts'
 import { quarantineSeverities } from './labels.ts'
 
 /** The state of a quarantine. */

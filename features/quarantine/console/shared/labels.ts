@@ -1,5 +1,5 @@
-import type { Quarantine, QuarantineState } from '@portcullis/contract'
 import type { Severity } from '@portcullis/platform/console/ui/theme/tokens.ts'
+import type { Quarantine, QuarantineState } from '#features/contract.ts'
 
 /** Severities of the states; states without one are final. */
 export const quarantineSeverities: Readonly<Record<QuarantineState, Severity | null>> = {

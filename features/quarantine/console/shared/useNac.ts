@@ -1,7 +1,7 @@
-import { getConfigItemsByPrefix, listQuarantines, type NacSystem, nacSystems } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
 import { type QueryClient, useQueries, useQuery } from '@tanstack/react-query'
+import { getConfigItemsByPrefix, listQuarantines, type NacSystem, nacSystems } from '#features/contract.ts'
 
 // Milliseconds between refreshes of the counts.
 const refreshGap = 10_000

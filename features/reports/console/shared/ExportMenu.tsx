@@ -1,5 +1,4 @@
 import { Button, Menu } from '@mantine/core'
-import type { ExportForm, ReportListName } from '@portcullis/contract'
 import type { CallInput } from '@portcullis/platform/console/lib/api.ts'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { exportBody } from '@portcullis/platform/console/lib/export-body.ts'
@@ -10,6 +9,7 @@ import type { ListedRows } from '@portcullis/platform/console/ui/list/ListPage.t
 import { strings } from '@portcullis/platform/console/ui/strings.ts'
 import type { AnyOperation } from '@portcullis/platform/contract/operation.ts'
 import { Fragment } from 'react'
+import type { ExportForm, ReportListName } from '#features/contract.ts'
 import { FileItem } from './FileItem.tsx'
 import { useReportFile } from './report-file.ts'
 import { ScheduleItem } from './ScheduleItem.tsx'

@@ -1,6 +1,6 @@
-import { type ExportForm, exportReport, type ReportFormat } from '@portcullis/contract'
 import { exportBody } from '@portcullis/platform/console/lib/export-body.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
+import { type ExportForm, exportReport, type ReportFormat } from '#features/contract.ts'
 import type { ScheduleStart } from './schedule-address.ts'
 
 /** Returns a function that fetches a list as a file, as a scheduled report makes it. Progress appears in the job tray. */

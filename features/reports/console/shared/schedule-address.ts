@@ -1,5 +1,5 @@
-import type { ReportListName } from '@portcullis/contract'
 import { exportBody } from '@portcullis/platform/console/lib/export-body.ts'
+import type { ReportListName } from '#features/contract.ts'
 
 /** The values with which the editor of a new report opens. */
 export interface ScheduleStart {

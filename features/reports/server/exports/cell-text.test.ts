@@ -1,5 +1,5 @@
-import { columnsOf, type ReportListName, reportLists, reportTraits } from '@portcullis/contract'
 import { describe, expect, it } from 'vitest'
+import { columnsOf, type ReportListName, reportLists, reportTraits } from '#features/contract.ts'
 import { type CellFormat, printedText, readableText } from './cell-text.ts'
 import { fileColumns, printedColumns } from './exportable-list.ts'
 

@@ -1,5 +1,5 @@
 /** Texts of cells for people, on paper and in CSV. Each has the same meaning as its value in the API. */
-import { eventTextForms, type ListColumn, readableEvent } from '@portcullis/contract'
+import { eventTextForms, type ListColumn, readableEvent } from '#features/contract.ts'
 
 /** Formatter of a cell. */
 export type CellFormat = Pick<ListColumn, 'form' | 'labels'>

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
-import { type ExportForm, type FileList, type ReportListName, reportLists } from '@portcullis/contract'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
 import { csvCell, csvHead, defuse } from '@portcullis/platform/server/csv.ts'
+import { type ExportForm, type FileList, type ReportListName, reportLists } from '#features/contract.ts'
 import type { InsightsApi } from '#features/devices/server/insights/index.ts'
 import { readableText } from './cell-text.ts'
 import { csvColumns, type ExportColumn } from './exportable-list.ts'

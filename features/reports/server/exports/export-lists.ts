@@ -1,3 +1,6 @@
+import { connectionsList, statusList } from '#features/agentless/server/index.ts'
+import { agentsList } from '#features/agents/server/index.ts'
+import { recordsFileList } from '#features/audit/server/index.ts'
 import {
   exportAgentCsv,
   exportAgentlessCsv,
@@ -7,10 +10,7 @@ import {
   peripheralsAggExport,
   type ReportListName,
   reportLists,
-} from '@portcullis/contract'
-import { connectionsList, statusList } from '#features/agentless/server/index.ts'
-import { agentsList } from '#features/agents/server/index.ts'
-import { recordsFileList } from '#features/audit/server/index.ts'
+} from '#features/contract.ts'
 import { findingsList, modelsList, peripheralsList } from '#features/devices/server/index.ts'
 import { violationsList } from '#features/devices/server/insights/index.ts'
 import { eventsList } from '#features/events/server/index.ts'

@@ -1,7 +1,7 @@
-import { everyColumn } from '@portcullis/contract'
 import { invalid } from '@portcullis/platform/server/app-error.ts'
 import { unknownName } from '@portcullis/platform/server/http/names.ts'
 import { type CompiledList, compileList, type ListSpec } from '@portcullis/platform/server/list/compile.ts'
+import { everyColumn } from '#features/contract.ts'
 import { type ExportableList, type ExportColumn, fileColumns } from './exportable-list.ts'
 
 /** The requested rows and columns of a file. */

@@ -1,7 +1,7 @@
-import { columnsOf, type ExportForm, type FileList, type ListColumn } from '@portcullis/contract'
 import type { CsvColumn } from '@portcullis/platform/server/csv.ts'
 import type { ListSpec, RowPlan } from '@portcullis/platform/server/list/compile.ts'
 import type { TSchema } from 'typebox'
+import { columnsOf, type ExportForm, type FileList, type ListColumn } from '#features/contract.ts'
 
 /** Content of a column. Only text that outsiders choose can look like a formula. `codes`: a list of values of an enumeration. */
 export type CellKind = 'text' | 'fixed' | 'boolean' | 'number' | 'codes'

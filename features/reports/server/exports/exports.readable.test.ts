@@ -1,11 +1,3 @@
-import {
-  type Agent,
-  columnsOf,
-  type Peripheral,
-  type ReportListName,
-  reportListNames,
-  reportLists,
-} from '@portcullis/contract'
 import { storageStick } from '@portcullis/domain/testing'
 import { defuse } from '@portcullis/platform/server/csv.ts'
 import { raw, sql } from '@portcullis/platform/server/db/sql.ts'
@@ -15,6 +7,14 @@ import { allCsvRecords } from '@portcullis/server/test/csv.ts'
 import { insertFleet } from '@portcullis/server/test/fleet.ts'
 import { reportsOf } from '@portcullis/server/test/reports.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  type Agent,
+  columnsOf,
+  type Peripheral,
+  type ReportListName,
+  reportListNames,
+  reportLists,
+} from '#features/contract.ts'
 import { readableSql, readableText } from './cell-text.ts'
 
 const api = '/prime/webui'

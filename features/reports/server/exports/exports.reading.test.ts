@@ -1,18 +1,18 @@
 // Invariant: A stalled reader of an export waits in the database.
 
 import { type IncomingMessage, request } from 'node:http'
+import { sql } from '@portcullis/platform/server/db/sql.ts'
+import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
+import { insertFleet } from '@portcullis/server/test/fleet.ts'
+import { person } from '@portcullis/server/test/people.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   agentExportFile,
   exportAgentCsv,
   exportAgentPdf,
   peripheralsAggExport,
   peripheralsAggExportPdf,
-} from '@portcullis/contract'
-import { sql } from '@portcullis/platform/server/db/sql.ts'
-import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
-import { insertFleet } from '@portcullis/server/test/fleet.ts'
-import { person } from '@portcullis/server/test/people.ts'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+} from '#features/contract.ts'
 
 /** About 25 MB of CSV: more than the sockets in between hold. */
 const fleet = 50_000

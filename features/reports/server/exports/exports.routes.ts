@@ -1,3 +1,6 @@
+import type { Clock } from '@portcullis/platform/server/clock.ts'
+import { exportFileName, FileAnswer } from '@portcullis/platform/server/http/answer.ts'
+import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import {
   agentExportFile,
   type ExportForm,
@@ -12,10 +15,7 @@ import {
   exportPeripheralsPdf,
   peripheralsAggExport,
   peripheralsAggExportPdf,
-} from '@portcullis/contract'
-import type { Clock } from '@portcullis/platform/server/clock.ts'
-import { exportFileName, FileAnswer } from '@portcullis/platform/server/http/answer.ts'
-import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
+} from '#features/contract.ts'
 import { exportLists } from './export-lists.ts'
 import type { FileContent } from './export-request.ts'
 import type { FilesApi } from './files.service.ts'

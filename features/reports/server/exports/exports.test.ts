@@ -1,4 +1,3 @@
-import type { Agent, PeripheralModel } from '@portcullis/contract'
 import { storageStick } from '@portcullis/domain/testing'
 import { defuse } from '@portcullis/platform/server/csv.ts'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
@@ -7,6 +6,7 @@ import { enrolAgent, pageOf } from '@portcullis/server/test/builders.ts'
 import { allCsvRecords } from '@portcullis/server/test/csv.ts'
 import { awkwardNames, insertFleet } from '@portcullis/server/test/fleet.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Agent, PeripheralModel } from '#features/contract.ts'
 
 const base = '/prime/webui/agents'
 const fleet = 3_000

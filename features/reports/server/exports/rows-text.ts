@@ -1,4 +1,4 @@
-import { bodyFilters, columnsOf, filtersOf, filterText } from '@portcullis/contract'
+import { bodyFilters, columnsOf, filtersOf, filterText } from '#features/contract.ts'
 import { utcText } from './cell-text.ts'
 import type { ExportRequest } from './export-request.ts'
 

@@ -1,9 +1,9 @@
-import type { ConfigTested } from '@portcullis/contract'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SeverityLine, SeverityShape } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { StepList } from '@portcullis/platform/console/ui/steps/StepList.tsx'
 import { pageWords as strings } from '@portcullis/platform/console/ui/words.ts'
+import type { ConfigTested } from '#features/contract.ts'
 
 export interface TestOutcomeProps {
   busy: boolean

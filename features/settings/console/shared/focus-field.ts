@@ -1,4 +1,4 @@
-import type { ConfigTested } from '@portcullis/contract'
+import type { ConfigTested } from '#features/contract.ts'
 
 /** Scrolls to the first field with one of these names, and focuses it. Keyboard users continue at the wrong field. */
 export const focusField = (root: ParentNode | null, isFaulty: (name: string) => boolean): void => {

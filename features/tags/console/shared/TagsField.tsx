@@ -1,8 +1,8 @@
 import { TagsInput } from '@mantine/core'
-import { getHashtags } from '@portcullis/contract'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import type { FieldFrame } from '@portcullis/platform/console/ui/form/field.ts'
 import { strings } from '@portcullis/platform/console/ui/form/strings.ts'
+import { getHashtags } from '#features/contract.ts'
 
 export interface TagsFieldProps extends FieldFrame {
   /** Comma list. */

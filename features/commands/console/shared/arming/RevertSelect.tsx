@@ -1,5 +1,5 @@
 import { NativeSelect } from '@mantine/core'
-import { pilotHosts, pilotRevertMinutes } from '@portcullis/contract'
+import { pilotHosts, pilotRevertMinutes } from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 const choices = [0, 10, 60, 1_440]

@@ -1,11 +1,4 @@
 import { Modal, Radio, Textarea } from '@mantine/core'
-import {
-  type AlertVerdict,
-  alertVerdictLabels,
-  alertVerdicts,
-  closeFindings,
-  type HostFinding,
-} from '@portcullis/contract'
 import { messages } from '@portcullis/platform/console/lib/messages.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
@@ -15,6 +8,13 @@ import { submits } from '@portcullis/platform/console/ui/form/submits.ts'
 import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
 import { Note, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { useState } from 'react'
+import {
+  type AlertVerdict,
+  alertVerdictLabels,
+  alertVerdicts,
+  closeFindings,
+  type HostFinding,
+} from '#features/contract.ts'
 import { tellClosed } from './actions.ts'
 import { strings } from './strings.ts'
 

@@ -1,6 +1,6 @@
-import { type HostFinding, reopenFindings } from '@portcullis/contract'
 import type { Services } from '@portcullis/platform/console/lib/services.tsx'
 import { tell, tellFailure, tellWithUndo } from '@portcullis/platform/console/ui/tell.ts'
+import { type HostFinding, reopenFindings } from '#features/contract.ts'
 import { strings } from './strings.ts'
 
 type Caller = Pick<Services, 'api'>

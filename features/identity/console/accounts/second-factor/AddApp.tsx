@@ -1,5 +1,4 @@
 import { TextInput } from '@mantine/core'
-import { confirmTotp, type ResponseOf, startTotp } from '@portcullis/contract'
 import { CallFailure } from '@portcullis/platform/console/lib/problem.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { CopyField } from '@portcullis/platform/console/ui/CopyField.tsx'
@@ -8,6 +7,7 @@ import { DialogActions } from '@portcullis/platform/console/ui/form/DialogAction
 import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
 import { Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { useState } from 'react'
+import { confirmTotp, type ResponseOf, startTotp } from '#features/contract.ts'
 import { strings } from '../strings.ts'
 import { ByPassword } from './ByPassword.tsx'
 import { QrCode } from './QrCode.tsx'

@@ -1,7 +1,7 @@
 import { Modal } from '@mantine/core'
-import { removePasskey, removeTotp, renewRecoveryCodes } from '@portcullis/contract'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
+import { removePasskey, removeTotp, renewRecoveryCodes } from '#features/contract.ts'
 import { strings } from '../strings.ts'
 import { AddApp } from './AddApp.tsx'
 import { AddPasskey } from './AddPasskey.tsx'

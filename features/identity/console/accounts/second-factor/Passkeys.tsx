@@ -1,8 +1,8 @@
 import { Button } from '@mantine/core'
-import type { MfaState } from '@portcullis/contract'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { right, SmallTable } from '@portcullis/platform/console/ui/SmallTable.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
+import type { MfaState } from '#features/contract.ts'
 import { strings } from '../strings.ts'
 
 export type Passkey = MfaState['passkeys'][number]

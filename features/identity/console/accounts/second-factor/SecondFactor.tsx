@@ -1,5 +1,4 @@
 import { Button } from '@mantine/core'
-import { getMfa } from '@portcullis/contract'
 import { useServices, useSession } from '@portcullis/platform/console/lib/services.tsx'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
@@ -7,6 +6,7 @@ import { Note, Row, Skeleton, Stack, Text } from '@portcullis/platform/console/u
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import { tell } from '@portcullis/platform/console/ui/tell.ts'
 import { type ReactNode, useState } from 'react'
+import { getMfa } from '#features/contract.ts'
 import { passkeysWork } from '../../shared/passkeys.ts'
 import { strings } from '../strings.ts'
 import { FactorDialog, type OpenFactor } from './FactorDialog.tsx'

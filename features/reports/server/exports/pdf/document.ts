@@ -1,6 +1,6 @@
 import { once } from 'node:events'
-import { maxTaggedRows } from '@portcullis/contract'
 import { escapeHtml } from '@portcullis/platform/server/html.ts'
+import { maxTaggedRows } from '#features/contract.ts'
 import { type CellFormat, printedText, utcText } from '../cell-text.ts'
 import { emptyDocument, type Fonts } from './fonts.ts'
 import { createLogo, type Logo } from './logo.ts'

@@ -2,7 +2,7 @@
 import { closeSync, existsSync, fstatSync, linkSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, hostname, loadavg, release, totalmem, uptime, userInfo } from 'node:os'
 import { join } from 'node:path'
-import { type ConfigKind, configGroups } from '@portcullis/contract'
+import { type ConfigKind, configGroups } from '@portcullis/features/contract.ts'
 import { type Config, type Environment, secretVariables } from '@portcullis/platform/server/config.ts'
 import { logFileOf } from '@portcullis/platform/server/log-file.ts'
 import { StartError } from '@portcullis/platform/server/start-error.ts'

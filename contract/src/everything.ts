@@ -1,1 +1,0 @@
-export * from '@portcullis/features/contract.ts'
