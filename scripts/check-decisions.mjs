@@ -17,7 +17,7 @@ const files = readdirSync(folder)
   .filter((name) => /^\d{4}-[a-z0-9-]+\.md$/.test(name))
   .sort()
 /** Numbers that were given to drafts which became no decision. */
-const UNUSED = [39, 43, 54, 56, 57, 58, 60, 71, 72, 73, 74, 75, 77, 118, 119, 120, 121, 122, 123, 124, 125]
+const UNUSED = [39, 43, 54, 56, 57, 58, 60, 71, 72, 73, 74, 75, 77, 119]
 
 const wrong = []
 const rows = []
@@ -35,6 +35,7 @@ for (const file of files) {
 const numbers = new Set(files.map((file) => Number(file.slice(0, 4))))
 for (let number = 1; number < Math.max(0, ...numbers); number++)
   if (!numbers.has(number) && !UNUSED.includes(number)) wrong.push(`ADR ${number} was removed; supersede it instead`)
+for (const number of UNUSED) if (numbers.has(number)) wrong.push(`ADR ${number} exists; remove it from UNUSED`)
 
 const index = `# Decisions
 
