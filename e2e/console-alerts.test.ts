@@ -121,11 +121,9 @@ describe('alerts', unless(whyNoChromium), () => {
     await dialog.getByRole('button', { name: 'Close alert' }).click()
     await page.getByText('No alerts').waitFor()
     expect(await counts()).toMatchObject({ total: 0, riskNotifications: 0 })
-    // Undo for ten seconds.
     await page.getByRole('button', { name: 'Undo' }).click()
     await row('front-desk').waitFor()
 
-    // The page of the alert: owner, snooze and history.
     await row('front-desk').click()
     await drawer().getByRole('link', { name: 'Open full page' }).click()
     await page.waitForURL(/\/alerts\/\d+$/)

@@ -92,7 +92,6 @@ describe('decisions about many devices', unless(whyNoChromium), () => {
     ])
     await page.getByRole('button', { name: 'Undo' }).click()
     await until('no rule is left', async () => (await rules()).length === 0)
-    // The models stay selected.
     expect(await rowOf('0781:5581').getByRole('checkbox').isChecked()).toBe(true)
     await rowOf('0951:1666').getByRole('checkbox').uncheck()
     await page.getByRole('button', { name: 'Deny…' }).click()
@@ -207,9 +206,8 @@ describe('decisions about many devices', unless(whyNoChromium), () => {
     const form = page.getByRole('form', { name: 'Edit rule' })
     const reason = form.getByRole('textbox', { name: 'Reason' })
     await reason.fill('typed by me')
-    // The tab is closed and opened again.
     await page.reload()
-    await form.getByText(/^Shows what you typed .* and did not save/).waitFor()
+    await form.getByText(/^This form shows what you typed .* and did not save/).waitFor()
     expect(await reason.inputValue()).toBe('typed by me')
     await server.put(`policy/rules/${rule.id}`, {
       effect: 'allow',
@@ -224,14 +222,14 @@ describe('decisions about many devices', unless(whyNoChromium), () => {
     expect(await conflict.getByRole('row').filter({ hasText: 'Reason' }).innerText()).toMatch(
       /first\s+theirs\s+typed by me/,
     )
-    await conflict.getByRole('button', { name: 'Merge: keep my changes' }).click()
+    await conflict.getByRole('button', { name: 'Merge and keep my changes' }).click()
     await conflict.waitFor({ state: 'detached' })
     await form.getByRole('button', { name: 'Save' }).click()
     await form.waitFor({ state: 'detached' })
     expect(await rules()).toMatchObject([{ vid: '0781', pid: '5581', reason: 'typed by me' }])
     await page.goto(`/policy?open=${rule.id}`)
     await reason.waitFor()
-    expect(await form.getByText(/^Shows what you typed/).count()).toBe(0)
+    expect(await form.getByText(/^This form shows what you typed/).count()).toBe(0)
     await server.post('policy/restore', { version: 0 })
     expect(wrong).toEqual([])
     await context.close()

@@ -56,7 +56,7 @@ describe('the timeline of a host', unless(whyNoChromium), () => {
       server.url,
       `/agents/${host.agentId}?tab=timeline&from=2031-05-04T10:00:00Z&to=2031-05-03T10:00:00Z`,
     )
-    await page.getByText('Ends before it begins.').waitFor()
+    await page.getByText('The range ends before it begins.').waitFor()
     expect(await page.getByLabel('From').inputValue()).toMatch(/^2031-05-0/)
     await page.getByRole('button', { name: 'Today' }).click()
     await lines(page).filter({ hasText: 'Agent enrolled' }).waitFor()

@@ -78,7 +78,7 @@ export const strings = withWords({
   offline: 'Offline',
 })
 
-/** Other words that find a page, by its address, or an action, by its name. Nobody reads them. */
+/** Other words that find a page, by its address, or an action, by its name. The console does not show them. */
 export const paletteWords = messages({
   arm: 'enforce block protect armed mode',
   free: 'disarm monitor stop enforcing',

@@ -88,7 +88,7 @@ export const AlertHistoryEntry = closed({
   by: Type.String({ description: 'Name of the account, or `system`.' }),
   action: Type.Enum(alertActions, {
     description:
-      'opened, reopened and raised: events did it. ended: the condition of the alert ended. woken: the snooze ended. undone: a person opened the closed alert again.',
+      'opened, reopened and raised: caused by events. ended: the condition of the alert ended. woken: the snooze ended. undone: a person reopened the alert.',
   }),
   detail: Type.String({
     description:
@@ -124,7 +124,7 @@ export const assignAlerts = operation({
     'assignAlerts',
     'assign',
     'Assigns alerts to an account',
-    'A closed alert cannot be assigned (409). An alert that opens again after it was closed has no owner.',
+    'A closed alert cannot be assigned (409). If the same problem occurs again after the closing, the alert reopens without an owner.',
   ),
   body: closed({
     ids,
@@ -178,7 +178,7 @@ export const reopenAlerts = operation({
   ...change(
     'reopenAlerts',
     'reopen',
-    'Opens closed alerts again',
+    'Reopens closed alerts',
     'Undoes a closing: the alerts keep their owner, and have no verdict. Alerts that are not closed do not change.',
   ),
   body: closed({ ids }),
@@ -191,7 +191,7 @@ export const commentAlerts = operation({
     'commentAlerts',
     'comment',
     'Adds a comment to the history of alerts',
-    'Closed alerts accept comments, too.',
+    'Closed alerts also accept comments.',
   ),
   body: closed({
     ids,
@@ -208,7 +208,10 @@ const seconds = (what: string) =>
 const period = (days: number) =>
   closed(
     {
-      acknowledged: Type.Integer({ minimum: 0, description: 'Alerts on which a person acted first in this period.' }),
+      acknowledged: Type.Integer({
+        minimum: 0,
+        description: 'Alerts on which a person acted for the first time in this period.',
+      }),
       medianToAcknowledge: seconds('Median time from the opening of an alert to the first action of a person'),
       closed: Type.Integer({ minimum: 0, description: 'Alerts that a person closed in this period.' }),
       medianToClose: seconds('Median time from the opening of an alert to its closing by a person'),
@@ -222,7 +225,7 @@ export const alertTimes = operation({
   path: `${apiPrefix}/systemNotification/responseTimes`,
   tag,
   summary: 'Returns how fast people acknowledge and close alerts',
-  description: 'Alerts that ended by themselves, and closings that were undone, do not count.',
+  description: 'Alerts that the server ended, and closings that were undone, do not count.',
   permission: 'notices:read',
   response: closed({ days7: period(7), days30: period(30) }),
 })

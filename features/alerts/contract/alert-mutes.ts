@@ -21,7 +21,7 @@ export const AlertMute = closed({
   model: Type.String({ description: '`VID:PID` of the model.' }),
   name: Type.String({ description: 'Vendor and product name of the model. Can be empty.' }),
   until: utcTime('End of the mute.'),
-  reason: Type.String(),
+  reason: Type.String({ description: 'Reason for the mute, at most 1,000 characters.' }),
   createdBy: Type.String({ description: 'Account that muted the alerts.' }),
   creationTime: utcTime('Start of the mute.'),
   suppressed: Type.Integer({ minimum: 0, description: 'Events that raised no alert because of the mute.' }),
@@ -33,7 +33,7 @@ export const listAlertMutes = operation({
   method: 'GET',
   path: base,
   tag,
-  summary: 'Lists the models whose alerts are muted, those that end first first',
+  summary: 'Lists the mutes of alerts about models, by their end',
   permission: 'notices:read',
   response: Type.Array(AlertMute),
 })

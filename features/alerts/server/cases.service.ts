@@ -45,7 +45,7 @@ const requireOpen = (rows: readonly CaseRow[], verb: string): void => {
   const closed = rows.filter(({ is_closed }) => is_closed).map(({ notice_id }) => notice_id)
   if (closed.length > 0)
     throw new AppError('conflict', {
-      detail: `${closed.length === 1 ? `Alert ${closed[0]} is` : `Alerts ${closed.slice(0, 20).join(', ')} are`} closed and cannot be ${verb}. Open closed alerts again first.`,
+      detail: `${closed.length === 1 ? `Alert ${closed[0]} is` : `Alerts ${closed.slice(0, 20).join(', ')} are`} closed and cannot be ${verb}. Reopen closed alerts first.`,
     })
 }
 
@@ -100,7 +100,7 @@ export const createCases = ({ db, clock, audit, events, hint }: AlertsContext, r
     const ids = rows.map(({ notice_id }) => notice_id)
     if (ids.length === 0) return { changed: [] }
     const now = new Date(clock.now())
-    // Undoing a closing is no handling.
+    // An undone closing does not acknowledge an alert.
     if (change.action !== 'undone') await store.acknowledge(tx, ids, now)
     await store.note(
       tx,
@@ -247,7 +247,7 @@ export const createCases = ({ db, clock, audit, events, hint }: AlertsContext, r
         return record(tx, actor, closed, {
           action: 'undone',
           event: 'alertReopened',
-          said: 'opened again',
+          said: 'reopened',
           audit: { action: 'notice.reopened' },
         })
       }),
@@ -309,7 +309,7 @@ export const createCases = ({ db, clock, audit, events, hint }: AlertsContext, r
           action: 'commented',
           comment: comment.trim(),
           event: 'alertCommented',
-          said: 'commented',
+          said: 'comment added',
           audit: { action: 'notice.commented', reason: comment.trim() },
         }),
       ),

@@ -51,7 +51,7 @@ export const createCasesStore = () => ({
     await tx.execute(sql`delete from notice_pins p where p.notice_id = any(${ids}::int[])`)
   },
 
-  /** Opens closed alerts again. The closing that this undoes no longer counts for the times. */
+  /** Reopens closed alerts. The closing that this undoes no longer counts for the times. */
   reopen: async (tx: Tx, ids: readonly number[]): Promise<void> => {
     await tx.execute(sql`
       update notices n set dismissed_at = null, dismissed_by = '', verdict = '', comment = '' where n.notice_id = any(${ids}::int[])`)

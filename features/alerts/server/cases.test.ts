@@ -38,7 +38,7 @@ const raise = async (kind: 'blocked' | 'attackTool' | 'vulnerable' = 'vulnerable
     await append(t, deviceEvent(kind, { pid }))
     await t.alerts.run()
   }
-  // One model per minute is no flood.
+  // One model per minute is not a flood.
   t.clock.advance(61_000)
   await again()
   const [alert] = await list(`?entityId=1209:${pid}`)
@@ -50,7 +50,7 @@ const event = async (name: string) =>
 const audited = async () => (await admin.get('/prime/webui/events/GetAuditsIntegration?PageSize=1')).json().data[0]
 
 describe('an alert as a case', () => {
-  it('is assigned, closed with a verdict, and opened again with its history', async () => {
+  it('is assigned, closed with a verdict, and reopened with its history', async () => {
     const { id } = await raise()
     expect((await list(`?id=${id}`))[0]).toMatchObject({ state: 'open', owner: '', verdict: '' })
     t.clock.advance(60_000)
@@ -78,7 +78,7 @@ describe('an alert as a case', () => {
     expect((await event('Alert closed')).details).toContain(
       `closed as benign by ${manager.userName}. Comment: Known scanner`,
     )
-    // A closed case has no further owner or snooze, but comments.
+    // A closed alert accepts no owner and no snooze, but comments.
     expect(await post('notices/assign', { ids: [id], owner: null })).toMatchObject({ status: 409, code: 'conflict' })
     expect((await post('notices/comment', { ids: [id], comment: 'Later' })).changed).toEqual([id])
     expect(await post('notices/reopen', { ids: [id] })).toMatchObject({ changed: [id] })

@@ -66,7 +66,7 @@ export const createMutesStore = () => ({
     tx.query<EndedMute>(sql`
       delete from alert_mutes u where u.until <= ${now} returning u.kind, u.model, u.suppressed`),
 
-  /** Opens closed alerts of subjects again, unread. Returns them. */
+  /** Reopens closed alerts of subjects as unread. Returns them. */
   reopen: (
     tx: Tx,
     mutes: readonly EndedMute[],

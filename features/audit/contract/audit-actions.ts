@@ -293,10 +293,10 @@ export const auditActions = {
   ...actions('outputs', 'alert', {
     'notice.assigned': ['Alert assigned', '{who} changed the owner of {what}'],
     'notice.closed': ['Alert closed', '{who} closed {what} with a verdict'],
-    'notice.commented': ['Alert commented', '{who} commented {what}'],
+    'notice.commented': ['Comment added to alert', '{who} commented on {what}'],
     'notice.dismissed': ['Alert closed without a verdict', '{who} closed {what} without a verdict'],
     'notice.muted': ['Alerts muted', '{who} muted {what}'],
-    'notice.reopened': ['Alert opened again', '{who} opened {what} again'],
+    'notice.reopened': ['Alert reopened', '{who} reopened {what}'],
     'notice.snoozed': ['Alert snoozed', '{who} changed the snooze of {what}'],
     'notice.unmuted': ['Mute ended', '{who} ended the mute of {entity}'],
   }),

@@ -29,7 +29,6 @@ const devicesOfHost = 5_000
 
 const inputOf = (uuid: string) => ({ params: { uuid }, query: { PageSize: devicesOfHost } })
 
-/** Reads the devices of a host. */
 export const useDevicesOf = (uuid: string) => useRead(['agent-peripherals', uuid], getAgentPeripherals, inputOf(uuid))
 
 /** Reads the device, its host, and the number of devices of its model. */

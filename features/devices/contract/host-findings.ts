@@ -32,7 +32,7 @@ const atOnce = 500
 export const HostFinding = closed({
   id: Type.Integer({ 'x-label': 'Finding ID', minimum: 1 }),
   uuid: Type.String({ 'x-label': 'Host ID', description: 'UUID of the host.' }),
-  hostIdentifier: Type.String({ 'x-label': 'Host' }),
+  hostIdentifier: Type.String({ 'x-label': 'Host', description: 'Name of the host.' }),
   deviceID: Type.String({ 'x-label': 'Device ID', description: 'Device ID on this host.' }),
   severity: Type.Integer({
     'x-label': 'Finding',
@@ -58,7 +58,7 @@ export const HostFinding = closed({
   serialNumber: Type.String({ 'x-label': 'Serial number', description: 'Empty if the device has none.' }),
   state: Type.Enum(['Open', 'Closed'], {
     'x-label': 'State',
-    description: '`Open` until a person closes it, also after the device was removed.',
+    description: '`Open` until a person closes the finding, even after the device was removed.',
   }),
   attached: Type.Boolean({ 'x-label': 'Attached', description: 'True if the device is attached.' }),
   openedAt: utcTime('Time of the report that opened the finding.', { 'x-label': 'Opened' }),
@@ -207,14 +207,14 @@ export const closeFindings = operation({
   tag,
   summary: 'Closes findings with a verdict',
   description:
-    'Closes all of them or none. A closed finding counts neither for the finding nor for the risk of its host. It changes no decision about the device. After `true` or `test`, the next attachment opens a new finding, so these verdicts need a removed device. After `benign` or `false`, the same device opens no new finding on this host, unless the finding about it becomes worse.',
+    'Closes all of them or none. A closed finding no longer affects the severity and the risk of its host. The verdict changes no decision about the device. After `true` or `test`, the next attachment opens a new finding, so these verdicts need a removed device. After `benign` or `false`, the same device opens no new finding on this host, unless the finding about it becomes worse.',
   permission: 'fleet:write',
   errors: ['not_found', 'conflict'],
   body: closed({
     ids,
     verdict: Type.Enum([...alertVerdicts], {
       description:
-        '`true`: it was what the finding says. `benign`: the device is known and harmless here. `false`: the finding is wrong. `test`: somebody tested the detection.',
+        '`true`: the finding was right, and it was handled. `benign`: the device is known and harmless here. `false`: the finding is wrong. `test`: somebody tested the detection.',
     }),
     comment: Type.Optional(Type.String({ maxLength: 500, description: 'Comment for the next person.' })),
   }),

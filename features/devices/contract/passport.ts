@@ -6,12 +6,13 @@ export const passportLimits = { hosts: 500, hostsWithStays: 50, stays: 500, deci
 
 const uuid = Type.String({ description: 'UUID of the host.' })
 const deviceID = Type.String({ description: '`deviceID` of the device on that host.' })
+const hostIdentifier = Type.String({ description: 'Name of the host.' })
 const fingerprint = Type.String({ description: 'Fingerprint for rules.' })
 
 /** A host that the device is or was attached to. */
 export const PassportHost = closed({
   uuid,
-  hostIdentifier: Type.String(),
+  hostIdentifier,
   deviceID,
   hierarchy: Type.String({ description: 'Port path of the last attachment.' }),
   present: Type.Boolean({ description: 'True if the device is attached.' }),
@@ -23,7 +24,7 @@ export const PassportHost = closed({
 /** A time during which the device was attached to a host. */
 export const PassportStay = closed({
   uuid,
-  hostIdentifier: Type.String(),
+  hostIdentifier,
   deviceID,
   from: utcTime('Time of the attachment on the host, by the clock of the server.'),
   to: nullable(utcTime('Time of the removal.'), { description: '`null`: still attached.' }),
@@ -38,18 +39,20 @@ export type PassportStay = Static<typeof PassportStay>
 export const PassportDecision = closed({
   at: utcTime('Time of the decision.'),
   uuid,
-  hostIdentifier: Type.String(),
+  hostIdentifier,
   deviceID,
   decision: Type.Enum(['allow', 'block'], { 'x-labels': { allow: 'Allowed', block: 'Not allowed' } }),
-  reason: Type.String({ description: 'Reason, as a sentence. A deleted rule gives no text of its own.' }),
+  reason: Type.String({ description: 'Reason of the decision. If the rule was deleted, its own reason is missing.' }),
   ruleID: nullable(Type.String(), { description: 'Rule or grant that decided. `null`: none did.' }),
   ruleExists: Type.Boolean({ description: 'True if that rule still exists.' }),
   policyVersion: Type.Integer({ description: 'Version of the policy at that time.' }),
-  knowledgeVersion: Type.String({ description: 'Version of the knowledge that judged the fingerprint at that time.' }),
+  knowledgeVersion: Type.String({
+    description: 'Version of the knowledge that the server evaluated the fingerprint with at that time.',
+  }),
   fingerprint,
 })
 
-/** What several hosts or fingerprints with one serial number mean. */
+/** What it means if several hosts or fingerprints have one serial number. */
 export const PassportWarning = closed({
   kind: Type.Enum(['fingerprints', 'places', 'placeholder'], {
     description:

@@ -177,7 +177,7 @@ export const Peripheral = closed({
     'x-label': 'Policy state',
     'x-labels': policyStateLabels,
     description:
-      'What the policy does with the device on its host. `allowed`: it may work. `blocked`: the host keeps it from working. Otherwise, the policy does not allow it, because it is an attack tool (`attackTool`), a rule denies it (`denied`), no rule allows it (`notListed`), or no allowlist applies to its Free host (`noAllowlist`). The end says what follows: none, the host is Free and blocks nothing; `Waiting`, an armed host has not fetched the newest rules; `Works`, an armed host lets it work, see `guard`; `Gone`, it is detached.',
+      'What the policy does with the device on its host. `allowed`: it may work. `blocked`: the host keeps it from working. Otherwise, the policy does not allow it, because it is an attack tool (`attackTool`), a rule denies it (`denied`), no rule allows it (`notListed`), or no allowlist applies to its Free host (`noAllowlist`). The suffix says what happens to it. No suffix: the host is Free and blocks nothing. `Waiting`: an armed host has not fetched the newest rules. `Works`: an armed host lets it work, see `guard`. `Gone`: it is detached.',
   }),
   decisionReason: Type.String({ description: 'Reason for the decision, as a sentence.' }),
   rule: Type.String({ description: 'Rule, grant or default that made the decision.' }),

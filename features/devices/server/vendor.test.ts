@@ -100,7 +100,7 @@ describe('suggestions for a filter', () => {
     expect(await suggested('model', '16 kINGston')).toEqual([expect.objectContaining({ value: '0951:1666' })])
     expect(await suggested('vid', '0951')).toEqual([{ value: '0951', label: 'Kingston Technology', devices: 2 }])
     expect(await suggested('pid', 'kingston 1666')).toEqual([expect.objectContaining({ value: '1666' })])
-    // A product of Kingston is no vendor of that name.
+    // Words in the name of a Kingston product do not count as a vendor.
     expect(await suggested('vendor', 'datatraveler')).toEqual([])
     expect(await suggested('vendor', '%')).toEqual([])
     const all = (await suggested('vendor', '')) as { devices: number }[]

@@ -396,8 +396,8 @@ export const eventCatalogue = {
     cause: 'Somebody takes care of the alert.',
     guide: 'alerts.md#cases',
   }),
-  alertCommented: event('0x130031', 5, 'Alert commented', handling(2, 'Update', 2, 'In Progress'), {
-    meaning: 'A person commented an alert. The event has the comment.',
+  alertCommented: event('0x130031', 5, 'Comment added to alert', handling(2, 'Update', 2, 'In Progress'), {
+    meaning: 'A person commented on an alert. The event contains the comment.',
     cause: 'Somebody takes care of the alert.',
     guide: 'alerts.md#cases',
   }),
@@ -407,12 +407,12 @@ export const eventCatalogue = {
     guide: 'alerts.md#cases',
   }),
   alertClosed: event('0x130033', 5, 'Alert closed', handling(3, 'Close', 4, 'Resolved'), {
-    meaning: 'An alert was closed. The event has the verdict and the comment, or the reason for which it ended.',
+    meaning: 'An alert was closed. The event contains the verdict and the comment, or the reason why the alert ended.',
     cause: 'A person closed the alert, or its condition ended.',
     guide: 'alerts.md#cases',
   }),
-  alertReopened: event('0x130034', 5, 'Alert opened again', handling(2, 'Update', 1, 'New'), {
-    meaning: 'A person opened a closed alert again.',
+  alertReopened: event('0x130034', 5, 'Alert reopened', handling(2, 'Update', 1, 'New'), {
+    meaning: 'A person reopened a closed alert.',
     cause: 'The alert was closed by mistake, or there is new information.',
     guide: 'alerts.md#cases',
   }),

@@ -52,7 +52,7 @@ const { decision: _always, ...tested } = PolicyTestRow.properties
 const BlockedDevice = closed({
   ...tested,
   caption: Type.String({ description: 'Name of the device.' }),
-  serialNumber: Type.String(),
+  serialNumber: Type.String({ description: 'Empty if the device has none.' }),
   present: Type.Boolean({ description: 'True if the device is attached.' }),
   stopsWorking: Type.Boolean({
     description: 'True if the device stops working at once. Otherwise it is blocked when it is attached again.',
@@ -62,8 +62,8 @@ export type BlockedDevice = Static<typeof BlockedDevice>
 
 /** A host that an action leaves out. */
 const LeftOutHost = closed({
-  uuid: Type.String(),
-  hostIdentifier: Type.String(),
+  uuid: Type.String({ description: 'UUID of the host.' }),
+  hostIdentifier: Type.String({ description: 'Name of the host.' }),
   reason: impossibleHosts.properties.reason,
   code: impossibleHosts.properties.code,
 })

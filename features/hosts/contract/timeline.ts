@@ -31,7 +31,7 @@ export const TimelineEntry = closed({
   title: Type.String({ description: 'What happened.' }),
   details: Type.String({ description: 'Details as text. Empty if there are none.' }),
   severity: Type.Integer({ minimum: 0, maximum: 7, description: 'Syslog severity, 0 (Emergency) to 7 (Debug).' }),
-  by: Type.String({ description: 'Account that did it. Empty: no account.' }),
+  by: Type.String({ description: 'Account that caused the entry. Empty: no account.' }),
   deviceID: nullable(Type.String(), { description: '`deviceID` of the device. `null`: not about a device.' }),
   id: Type.String({
     description:
@@ -51,10 +51,17 @@ export const getHostTimeline = operation({
   params: agentParams,
   query: closed({
     from: Type.Optional(
-      Type.String({ maxLength: 64, description: 'Start of the range, inclusive. Default: 24 hours before `to`.' }),
+      Type.String({
+        maxLength: 64,
+        description: 'Start of the range, inclusive: an ISO 8601 date or time. Default: 24 hours before `to`.',
+      }),
     ),
     to: Type.Optional(
-      Type.String({ maxLength: 64, description: 'End of the range, inclusive up to its unit. Default: now.' }),
+      Type.String({
+        maxLength: 64,
+        description:
+          'End of the range: an ISO 8601 date or time. The whole unit that it names is included, such as the whole day of a date. Default: now.',
+      }),
     ),
   }),
   response: closed({

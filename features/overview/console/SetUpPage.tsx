@@ -3,7 +3,6 @@ import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { Steps, useSetUpSteps } from './SetUpCard.tsx'
 import { strings } from './strings.ts'
 
-/** All steps of the set-up. */
 export const SetUpPage = () => {
   useTitle(strings.setUp)
   return (

@@ -1,8 +1,8 @@
 import { withPageWords } from '@portcullis/platform/console/ui/words.ts'
 
 export const strings = withPageWords({
-  toAcknowledge: 'Median to acknowledge',
-  toClose: 'Median to close',
+  toAcknowledge: 'Median time to acknowledge',
+  toClose: 'Median time to close',
   medianTimes: '{week} in 7 days, {month} in 30 days',
   setUp: 'Set up this server',
   setUpIntro: 'What a new server needs before it protects hosts.',

@@ -144,7 +144,6 @@ export const chartOf = (measure: Measure, facts: TrendFacts, days: readonly stri
   }
 }
 
-/** Labels of the choice. */
 export const measureLabels = (): { value: Measure; label: string }[] =>
   measures.map((value) => ({
     value,

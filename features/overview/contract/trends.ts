@@ -5,7 +5,9 @@ const hosts = (description: string) => Type.Integer({ minimum: 0, description })
 
 export const FleetDay = closed({
   day: Type.String({ format: 'date', description: 'Day (UTC).' }),
-  notedAt: utcTime('Time at which the server noted these numbers: within 5 minutes of the end of a past day.'),
+  notedAt: utcTime(
+    'Time at which the server recorded these numbers. For a past day, it is within 5 minutes of its end.',
+  ),
   hosts: hosts('All hosts.'),
   connected: hosts('Connected hosts.'),
   protected: hosts('Armed hosts that can block devices.'),

@@ -34,7 +34,7 @@ export const overviewFeature = (app: HttpApp, { db, clock, agents }: Context & {
   })
 
   return {
-    /** Notes the current numbers for today. Runs every 5 minutes on each replica, so the last run of a day counts. */
+    /** Records the current numbers for today. Runs every 5 minutes on each replica, so the last run of a day counts. */
     note: async (): Promise<void> => store.note(db, await today()),
   }
 }

@@ -76,7 +76,7 @@ const SaveActions = ({ editing, rule, isGrant, close }: ActionsProps) => (
     key="save"
     size="xs"
     close={() => {
-      // Who cancels does not want to see the input again.
+      // After Cancel, the form opens without the input.
       editing.dropInput()
       close()
     }}

@@ -1,4 +1,3 @@
-/** Downloads an address under a name. */
 export const follow = (href: string, name: string): void => {
   const link = document.createElement('a')
   link.href = href

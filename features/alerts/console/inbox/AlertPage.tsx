@@ -13,7 +13,6 @@ import { useCases } from './useCases.tsx'
 
 const nothing = () => undefined
 
-/** The full page of an alert. */
 export const AlertPage = () => {
   const { alertId } = useParams({ from: '/inside/alerts/$alertId' })
   const { session } = useServices()

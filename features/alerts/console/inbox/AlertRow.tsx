@@ -84,7 +84,6 @@ const Handling = ({ line: { state, owner, snoozedUntil, verdict } }: Pick<AlertR
   </>
 )
 
-/** The buttons at the end of the row. */
 const Tools = ({ line, pin, close }: AlertRowProps) =>
   line.state === 'closed' ? null : (
     <>

@@ -13,7 +13,6 @@ import { strings } from './strings.ts'
 
 type Data = ResponseOf<typeof getNotice>
 
-/** The condition that raised the alert. */
 export const Why = ({ data, line }: { data: Data; line: Line | null }) => (
   <Stack aria-label={strings.why} as="section" gap={6}>
     <h3>{strings.whyTitle}</h3>
@@ -41,7 +40,6 @@ export const Why = ({ data, line }: { data: Data; line: Line | null }) => (
   </Stack>
 )
 
-/** The newest events of the alert. */
 export const Events = ({ data }: { data: Data }) => (
   <Stack aria-label={strings.events} as="section" gap={6}>
     <h3>
@@ -70,7 +68,6 @@ export const Events = ({ data }: { data: Data }) => (
   </Stack>
 )
 
-/** Who was notified. */
 export const Notified = ({ data }: { data: Data }) => {
   const { session } = useServices()
   return (

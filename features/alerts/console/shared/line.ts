@@ -114,7 +114,6 @@ export const lineOfHealth = (alert: HealthNotice): Line => ({
 /** Returns `10,000×` for a count above one, and an empty string for one. */
 export const timesText = (count: number): string => (count > 1 ? `${count.toLocaleString('en')}×` : '')
 
-/** Returns the address of an alert's page. */
 export const alertAddress = (id: number): string => `/alerts/${id}`
 
 /** Returns the address of the list of hosts of an alert. */

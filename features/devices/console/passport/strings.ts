@@ -2,7 +2,7 @@ import { withPageWords } from '@portcullis/platform/console/ui/words.ts'
 
 export const strings = withPageWords({
   title: 'History of this device',
-  oneHost: 'The device has no serial number of its own, so its history covers this host.',
+  oneHost: 'The device has no serial number of its own, so its history covers only this host.',
   journey: 'Where it was',
   stay: '{host}: {from} to {to}',
   stillAttached: 'now',
@@ -17,7 +17,7 @@ export const strings = withPageWords({
   reason: 'Reason',
   policyVersion: 'Policy',
   knowledgeVersion: 'Knowledge',
-  noDecisions: 'No change of the decision was recorded yet.',
+  noDecisions: 'No decisions are recorded yet.',
   version: 'Version {version, number}',
   incomplete: 'Only the newest hosts, stays and decisions are shown.',
 })

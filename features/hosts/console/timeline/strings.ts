@@ -8,7 +8,7 @@ export const strings = withPageWords({
   week: '7 days',
   month: '30 days',
   until: 'Until',
-  reversed: 'Ends before it begins.',
+  reversed: 'The range ends before it begins.',
   lanes: 'Lanes',
   laneText: '{lane}: {count, plural, =0 {none} one {# entry} other {# entries}}',
   notAllowedToRead: 'Not shown: your account cannot read the audit trail.',

@@ -80,7 +80,7 @@ export const createTimelineRead = (db: Queryable) => ({
         and (c.ended_at is null or c.ended_at >= ${from}::timestamptz)
       order by greatest(c.created_at, c.ended_at) desc limit ${limit}::int`),
 
-  /** Alerts that reached the host in the range, or were dismissed in it. */
+  /** Alerts that reached the host in the range, or were closed in it. */
   alerts: ({ agentId, from, to, limit }: TimelineRange): Promise<TimelineAlert[]> =>
     db.prepared<TimelineAlert>(sql`
       select n.notice_id, n.title, n.description, n.severity, h.since, n.dismissed_at, n.dismissed_by

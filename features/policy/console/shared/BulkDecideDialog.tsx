@@ -27,7 +27,6 @@ export interface BulkQuestion {
   done?: () => void
 }
 
-/** The form of a decision about many devices. */
 export const BulkDecideForm = ({
   effect,
   devices,

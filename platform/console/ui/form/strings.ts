@@ -2,7 +2,7 @@ import { withPageWords } from '../words.ts'
 
 export const strings = withPageWords({
   conflict: 'Changes by another person',
-  restoredInput: 'Shows what you typed {time} and did not save.',
+  restoredInput: 'This form shows what you typed {time} and did not save.',
   discardInput: 'Discard',
   changedMeanwhile: '{user} changed this {time}, while you were editing. Your changes are not saved yet.',
   field: 'Field',
@@ -10,7 +10,7 @@ export const strings = withPageWords({
   theirs: 'Their change',
   yours: 'Your change',
   notChanged: 'Not changed',
-  mergeChanges: 'Merge: keep my changes',
+  mergeChanges: 'Merge and keep my changes',
   useTheirs: 'Discard my changes',
   certificates: '{count, plural, one {# certificate} other {# certificates}}',
   leaveTitle: 'Leave without saving?',
