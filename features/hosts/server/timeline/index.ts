@@ -105,7 +105,7 @@ const ofAlert = ({ notice_id: id, title, description, severity, ...alert }: Time
     ? []
     : [
         entry('alert', id, alert.dismissed_at, {
-          title: `Dismissed: ${title}`,
+          title: `Closed: ${title}`,
           severity: notice,
           by: alert.dismissed_by,
         }),

@@ -53,6 +53,21 @@ describe('the timeline of a host', () => {
       deviceID: expect.stringContaining('VID_03EB'),
     })
     expect(timeline).toMatchObject({ earlierFrom: null, hiddenLanes: [] })
+
+    const id = Number(timeline.entries.find(({ lane }) => lane === 'alert')?.id)
+    t.clock.advance(minute)
+    const closed = await (await t.admin()).post('/prime/webui/systemNotification/notices/close', {
+      ids: [id],
+      verdict: 'test',
+    })
+    expect(closed.json()).toEqual({ changed: [id] })
+    const closing = {
+      lane: 'alert',
+      title: expect.stringMatching(/^Closed: .*attack tool/),
+      by: 'admin',
+      id: String(id),
+    }
+    expect((await read(agent)).entries).toContainEqual(expect.objectContaining(closing))
   })
 
   it('uses the time on the host, so a change of yesterday that arrives today belongs to yesterday', async () => {
