@@ -46,7 +46,7 @@ const riskMembers = {
     description: 'True if the calling account has pinned the alert.',
   }),
   isDismissed: Type.Boolean({
-    'x-label': 'Dismissed',
+    'x-label': 'Closed',
     description: 'True if the alert is closed for all accounts.',
   }),
   ...caseMembers,
@@ -304,7 +304,7 @@ export const listHealthNotices = operation({
   response: closed({
     status: Type.Enum([...healthStatuses], {
       description:
-        'Worst current status of all subsystems. It can be ahead of `items`: a change becomes an alert within 15 seconds, and dismissed alerts are not listed.',
+        'Worst current status of all subsystems. It can be ahead of `items`: a change becomes an alert within 15 seconds, and closed and snoozed alerts are not listed.',
     }),
     lastUpdated: utcTime('Time of the last probe of the subsystems.'),
     items: Type.Array(HealthNotice),
@@ -320,7 +320,7 @@ const change = (id: string, path: string, summary: string, unchanged: string, de
   ...(description === undefined ? {} : { description }),
   response: Type.Boolean({ description: `True: the state changed. False: ${unchanged}` }),
 })
-const wasDismissed = 'the alert was already closed. Nothing is audited.'
+const wasClosed = 'the alert was already closed. Nothing is audited.'
 const wasRead = 'there were no unread alerts, or the caller is not an account.'
 
 export const dismissRiskNotice = operation({
@@ -328,7 +328,7 @@ export const dismissRiskNotice = operation({
     'dismissRiskNotice',
     'riskNotifications/dismiss',
     'Closes a risk alert for all accounts, without a verdict',
-    wasDismissed,
+    wasClosed,
     'The server uses only the ID, so you can send back the alert as you read it. The call is audited. If the same problem occurs again, the alert reopens with its ID and count.',
   ),
   permission: 'notices:dismiss',
@@ -342,7 +342,7 @@ export const dismissHealthNotice = operation({
     'dismissHealthNotice',
     'systemHealth/dismiss',
     'Closes a health alert for all accounts, without a verdict',
-    wasDismissed,
+    wasClosed,
     'The call is audited.',
   ),
   permission: 'notices:dismiss',

@@ -29,7 +29,7 @@ export const spreadAfter = 10
 export const floodMs = 10 * 60_000
 /** Interval at which a lasting flood is reported again. */
 export const floodAgainMs = 3_600_000
-/** Quiet time after which an alert is news again, even if it was not dismissed. */
+/** Quiet time after which an alert is news again, even if it was not closed. */
 export const newsAgainMs = 24 * 3_600_000
 
 /** A run of events about one subject. */

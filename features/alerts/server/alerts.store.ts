@@ -64,7 +64,7 @@ export interface AlertWrite {
   hostCount: number
   /** Newest first. */
   events: readonly number[]
-  /** Null: it stays read or unread, and open or dismissed. */
+  /** Null: it stays read or unread, and open or closed. */
   turn: number | null
   /** Host that caused it; empty: none. */
   openedBy: string
@@ -135,7 +135,7 @@ export const createAlertsStore = () => ({
         ])} with ordinality u(kind, subject, title, description, severity, status, entity_type, entity_id, link, tags,
           first_at, last_at, count, events, turn, opened_by, host_count, ord)),
       written as (
-        -- A turn of 0 keeps the alert read or unread, and open or dismissed.
+        -- A turn of 0 keeps the alert read or unread, and open or closed.
         insert into notices as n (kind, subject, title, description, severity, status, entity_type, entity_id, link, hashtags,
           created_at, last_at, turned_at, count, turn, opened_by, events, host_count, opened_at)
         select u.kind, u.subject, u.title, u.description, u.severity, u.status, u.entity_type, u.entity_id, u.link, u.tags,
@@ -212,7 +212,7 @@ export const createAlertsStore = () => ({
       select n.notice_id, n.severity, n.hashtags from notices n
       where n.kind = ${kind} and n.subject = any(${subjects}::text[]) and n.dismissed_at is null`),
 
-  /** Returns whether an alert of a list exists, is dismissed and is pinned. */
+  /** Returns whether an alert of a list exists, is closed and is pinned. */
   one: async (tx: Tx, list: 'risk' | 'health', id: number, accountId: string) =>
     (
       await tx.query<{ is_dismissed: boolean; is_pinned: boolean }>(sql`

@@ -124,7 +124,7 @@ describe('risk alerts', () => {
     expect((await risk(admin, `?host=${hosts[3]?.agentId}`)).map(({ id }) => id)).toEqual([tool?.id])
     expect((await risk(admin, '?search=kiosk-2')).map(({ id }) => id)).toEqual([tool?.id])
     expect(await risk(admin, '?search=kiosk-12')).toEqual([])
-    // A dismissed alert starts again with the hosts that report it then.
+    // A closed alert starts again with the hosts that report it then.
     await admin.post(`${base}/riskNotifications/dismiss`, { id: tool?.id })
     await append(t, deviceEvent('attackTool', { ...hosts[5], name: 'Rubber Ducky' }))
     await run()
@@ -287,7 +287,7 @@ describe('risk alerts', () => {
     expect((await risk(await t.admin(), '?kind=attackTool')).length).toBe(1)
   }, 60_000)
 
-  it('are read and pinned per account, and dismissed for all until the next event', async () => {
+  it('are read and pinned per account, and closed for all until the next event', async () => {
     const admin = await t.admin()
     const [user, manager] = await Promise.all([person(t), person(t, { profile: 20 })])
     await append(t, deviceEvent('blocked'), deviceEvent('vulnerable'))

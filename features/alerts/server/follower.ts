@@ -199,7 +199,7 @@ export const createFollower = (
         const entries: (Omit<HistoryWrite, 'alertId'> | null)[] = []
         for (const one of ones) {
           const row = known.get(keyOf(one))
-          // A dismissed alert starts again: its earlier hosts and tags do not apply now.
+          // A closed alert starts again: its earlier hosts and tags do not apply now.
           const open = row === undefined || row.is_dismissed ? undefined : row
           const hosts = joining.get(open?.notice_id ?? 0) ?? { ...noHosts, added: one.hosts.size }
           const { news, isSpread } = newsOf(row, one, hosts, clock.now())

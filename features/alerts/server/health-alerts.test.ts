@@ -49,7 +49,7 @@ describe('health alerts', () => {
     expect((await health()).items).toMatchObject([{ id: item.id, count: 3, isRead: false }])
     expect((await (await t.admin()).post(`${base}/systemHealth/dismiss`, item.id)).json()).toBe(true)
     expect((await health()).items).toEqual([])
-    // Dismissed during the problem: its end is not news.
+    // Closed during the problem: its end is not news.
     await report('mail', 5, 'well')
     expect((await health()).items).toEqual([])
   })

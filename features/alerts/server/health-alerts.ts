@@ -8,7 +8,7 @@ import type { News } from './news.ts'
 export interface HealthNews {
   write: AlertWrite
   news: News | null
-  /** Whether it becomes unread, and open if it was dismissed. */
+  /** Whether it becomes unread, and open if it was closed. */
   comesUp: boolean
   /** Severity of the problem. It stays after the recovery, so that everybody who was notified of the problem is notified again. */
   severity: number
@@ -35,7 +35,7 @@ export const healthNews = (events: readonly FollowedEvent[], known: ReadonlyMap<
     const isOpen = row !== undefined && !row.is_dismissed
     const before = isOpen ? (row.status as keyof typeof rank) : 'OK'
     const isWorse = run.some((event) => rank[statusOf(event)] > rank[before])
-    // An alert dismissed during the problem stays dismissed; everybody who was notified is notified of the recovery.
+    // An alert closed during the problem stays closed; everybody who was notified is notified of the recovery.
     const isOver = !isWorse && status === 'OK' && row?.is_dismissed === true && row.status !== 'OK'
     if (!isWorse && !isOpen && !isOver) return []
     const news: News | null = isWorse

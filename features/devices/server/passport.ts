@@ -88,7 +88,7 @@ const warningsOf = (
       kind: 'fingerprints',
       text: `Devices with this model and serial number have ${fingerprints.size} different fingerprints.`,
       consequence:
-        'At least one is not the device that the others are: its firmware differs, or it copies the ids and the serial number. A rule with the product ID and serial number applies to all of them. Use a rule with the fingerprint to allow only one.',
+        'At least one is a different device: its firmware differs, or it copies the ids and the serial number of another one. A rule with the product ID and serial number applies to all of them. Use a rule with the fingerprint to allow only one.',
     })
   const overlap = overlapOf(stays)
   if (overlap !== undefined)
@@ -96,7 +96,7 @@ const warningsOf = (
       kind: 'places',
       text: `${overlap[0].hostIdentifier} and ${overlap[1].hostIdentifier} had the device at the same time.`,
       consequence:
-        'One device cannot be in two places, so there are several: the vendor reuses the serial number, or one is a copy. A rule with this serial number applies to each of them. Allow it for single hosts instead of all hosts.',
+        'One device cannot be in two places, so there are several: the vendor reuses the serial number, or one is a copy. A rule with this serial number applies to each of them. Allow the device on single hosts instead of on all hosts.',
     })
   return warnings
 }

@@ -6,7 +6,7 @@ export const strings = withPageWords({
   endMute: 'End mute',
   historyMuted: 'muted the model until {time}',
   logsNotRequested: 'The host cannot send logs.',
-  logsRequested: 'Logs requested. They arrive with the next check-in and are on the page of the host.',
+  logsRequested: 'Logs requested. They arrive with the next check-in and appear on the page of the host.',
   muteConsequence:
     'this kind of alert is not raised for the model, on any host. Its events are stored and sent to SIEMs as usual. If it happens meanwhile, the alert reopens when the mute ends.',
   muteEnded: 'Mute ended.',
