@@ -46,7 +46,7 @@ export const getHostTimeline = operation({
   path: '/prime/webui/agents/agent/{agentId}/timeline',
   tag: 'Agents',
   summary: 'Returns what happened on a host, newest first',
-  description: `Combines events, commands, alerts and audit records about the host. Returns the newest ${mostEntries} entries of the range. \`earlierFrom\` is the time to use as \`to\` for the next ones. The lane \`audit\` needs the permission \`audit:read\`.`,
+  description: `Combines events, commands, alerts and audit records about the host. Returns the newest ${mostEntries} entries of the range. \`earlierFrom\` is the time to use as \`to\` for the next ones. The lane \`alert\` needs the permission \`notices:read\`, and the lane \`audit\` needs \`audit:read\`.`,
   permission: 'fleet:read',
   params: agentParams,
   query: closed({
@@ -68,7 +68,11 @@ export const getHostTimeline = operation({
     from: utcTime('Start of the range, inclusive.'),
     to: utcTime('End of the range, exclusive.'),
     entries: Type.Array(TimelineEntry, { maxItems: mostEntries }),
-    earlierFrom: nullable(utcTime('Time of the oldest entry that is included. `null`: the range is complete.')),
+    earlierFrom: nullable(
+      utcTime(
+        'Time of the oldest entry that is included, or the moment before it if all entries have the same time. `null`: the range is complete.',
+      ),
+    ),
     hiddenLanes: Type.Array(Type.Enum(lanes), { description: 'Lanes that the caller has no permission to read.' }),
   }),
 })

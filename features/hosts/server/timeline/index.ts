@@ -128,6 +128,17 @@ const rangeOf = (query: QueryOf<typeof getHostTimeline>, now: number): { from: D
   return { from, to }
 }
 
+/**
+ * Returns the end of the range for the entries before these. If all have one time, a host reported more changes of a moment
+ * than a response has, and repeating that moment would never reach earlier ones.
+ */
+const earlierThan = (entries: readonly TimelineEntry[], from: string): string | null => {
+  const [newest, oldest] = [entries[0]?.at, entries.at(-1)?.at]
+  if (oldest === undefined || oldest !== newest) return oldest ?? null
+  const before = new Date(Date.parse(oldest) - 1).toISOString()
+  return before < from ? null : before
+}
+
 /** Serves the history of one host. */
 export const timelineFeature = (app: HttpApp, { db, clock }: HostsContext): void => {
   const read = createTimelineRead(db)
@@ -141,10 +152,11 @@ export const timelineFeature = (app: HttpApp, { db, clock }: HostsContext): void
     if (!isId(agentId) || !(await read.exists(agentId))) throw notFound('No agent has this uuid.')
     const range = { agentId, from, to, limit: timelineLimit + 1 }
     const mayReadAudit = actor.permissions.has('audit:read')
+    const mayReadAlerts = actor.permissions.has('notices:read')
     const [events, commands, alerts, audit] = await Promise.all([
       read.events(range, statedElsewhere),
       read.commands(range),
-      read.alerts(range),
+      mayReadAlerts ? read.alerts(range) : [],
       mayReadAudit ? read.audit(range) : [],
     ])
     const [first, last] = [from.toISOString(), to.toISOString()]
@@ -161,8 +173,8 @@ export const timelineFeature = (app: HttpApp, { db, clock }: HostsContext): void
       from: first,
       to: last,
       entries,
-      earlierFrom: found.length > timelineLimit ? (entries.at(-1)?.at ?? null) : null,
-      hiddenLanes: mayReadAudit ? [] : ['audit'],
+      earlierFrom: found.length > timelineLimit ? earlierThan(entries, first) : null,
+      hiddenLanes: [...(mayReadAlerts ? [] : (['alert'] as const)), ...(mayReadAudit ? [] : (['audit'] as const))],
     }
   }
 

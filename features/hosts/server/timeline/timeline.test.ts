@@ -99,6 +99,25 @@ describe('the timeline of a host', () => {
     expect(next.entries.map(({ title }) => title)).toContain('Agent enrolled')
   })
 
+  it('continues past more entries of one moment than a response has', async () => {
+    const agent = await enrolAgent(t)
+    t.clock.advance(minute)
+    const occurred = { at: t.clock.now(), uncertaintyMs: 0 }
+    const flood = Array.from({ length: 500 }, () => ({ ...deviceEvent('gone', { agentId: agent.agentId }), occurred }))
+    await append(t, ...flood)
+    t.clock.advance(60 * minute)
+    await append(t, ...flood)
+    const from = `from=${iso(occurred.at - 60 * minute)}`
+    const titles: string[] = []
+    let to: string | null = iso(t.clock.now())
+    for (let pages = 0; to !== null && pages < 5; pages++) {
+      const { entries, earlierFrom } = await read(agent, `?${from}&to=${to}`)
+      titles.push(...entries.map(({ title }) => title))
+      to = earlierFrom
+    }
+    expect(titles).toContain('Agent enrolled')
+  })
+
   it('refuses a range that ends before it begins, an unreadable time and an unknown host', async () => {
     const agent = await enrolAgent(t)
     const admin = await t.admin()
@@ -120,5 +139,18 @@ describe('the timeline of a host', () => {
     const timeline: Timeline = (await (await person(t)).api.get(path(agent))).json()
     expect(timeline.hiddenLanes).toEqual(['audit'])
     expect(timeline.entries.map(({ lane }) => lane)).not.toContain('audit')
+  })
+
+  it('leaves out alerts for tokens that cannot read them', async () => {
+    const agent = await enrolAgent(t)
+    await agent.plug(rubberDucky({ portPath: '1-2' }))
+    await t.alerts.run()
+    const admin = t.as(await t.signIn())
+    const made = await admin.post('/prime/webui/admin/apiTokens', { name: 'narrow', scopes: ['fleet:read'] })
+    const timeline: Timeline = (await t.as(made.json().token).get(path(agent))).json()
+    expect(timeline.hiddenLanes).toEqual(['alert', 'audit'])
+    const lanes = timeline.entries.map(({ lane }) => lane)
+    expect(lanes).toContain('finding')
+    expect(lanes).not.toContain('alert')
   })
 })
