@@ -46,7 +46,7 @@ export const muteAlert = operation({
   path: base,
   tag,
   summary: 'Mutes the alerts of a kind about the model of an alert',
-  description: `Closes the alert. Until the given time, events of this kind about the model raise no alert. They are stored and sent to SIEMs as usual. If there were such events, the alert reopens when the mute ends. A mute of the same kind and model is replaced. Alerts about attacks, and those that are not about one model, cannot be muted (409). ${effects}`,
+  description: `Closes the alert. Until the given time, events of this kind about the model raise no alert. They are stored and sent to SIEMs as usual. If there were such events, the alert reopens when the mute ends. A mute of the same kind and model is replaced and keeps its count. Alerts about attacks, and those that are not about one model, cannot be muted (409). ${effects}`,
   permission: 'notices:dismiss',
   body: closed({
     id: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'ID of the alert.' }),

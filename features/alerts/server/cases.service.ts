@@ -266,7 +266,7 @@ export const createCases = ({ db, clock, audit, events, hint }: AlertsContext, r
           })
         const text = at.toISOString()
         const comment = reason.trim()
-        await store.close(tx, [id], new Date(now), actor.userName, '', comment)
+        if (!row.is_closed) await store.close(tx, [id], new Date(now), actor.userName, '', comment)
         const muteId = await mutes.add(
           tx,
           { kind: row.kind, model: row.subject, until: at, reason: comment, by: actor.userName },

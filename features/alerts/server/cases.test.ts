@@ -191,6 +191,30 @@ describe('a muted model', () => {
     expect((await historyOf(id))[0]).toEqual(['reopened', 'The mute is over. It held back 2 events.'])
   })
 
+  it('reopens at the end also if the mute was extended after it happened', async () => {
+    const { id, again } = await raise('vulnerable')
+    const inDays = (days: number) => new Date(t.clock.now() + days * 86_400_000).toISOString()
+    await post('mutes', { id, until: inDays(1), reason: 'x' })
+    await again()
+    expect((await post('mutes', { id, until: inDays(2), reason: 'Longer' })).status).toBe(200)
+    const listed = (await manager.api.get(`${base}/mutes`)).json()
+    expect(listed).toMatchObject([{ reason: 'Longer', suppressed: 1 }])
+    t.clock.advance(3 * 86_400_000)
+    await fresh()
+    await t.alerts.run()
+    expect((await list(`?id=${id}`))[0]).toMatchObject({ state: 'open' })
+  })
+
+  it('keeps the verdict and the closing of an alert that was closed before', async () => {
+    const { id } = await raise('vulnerable')
+    await post('notices/close', { ids: [id], verdict: 'true', comment: 'Real' }, admin)
+    const { dismissedBy } = await one(id)
+    const until = new Date(t.clock.now() + 86_400_000).toISOString()
+    await post('mutes', { id, until, reason: 'x' })
+    expect(await one(id)).toMatchObject({ state: 'closed', verdict: 'true', comment: 'Real', dismissedBy })
+    expect((await historyOf(id))[0]).toEqual(['muted', until])
+  })
+
   it('can be unmuted, and attacks cannot be muted', async () => {
     const { id, again } = await raise('blocked')
     const until = new Date(t.clock.now() + 86_400_000).toISOString()

@@ -30,7 +30,7 @@ export const createMutesStore = () => ({
       insert into alert_mutes (kind, model, until, reason, created_at, created_by)
       values (${mute.kind}, ${mute.model}, ${mute.until}, ${mute.reason}, ${now}, ${mute.by})
       on conflict (kind, model) do update set until = excluded.until, reason = excluded.reason, created_at = excluded.created_at,
-        created_by = excluded.created_by, suppressed = 0
+        created_by = excluded.created_by
       returning mute_id`)
     return (row as { mute_id: number }).mute_id
   },
