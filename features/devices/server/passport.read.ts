@@ -37,7 +37,7 @@ export interface StoredDecision {
   fingerprint: string
 }
 
-/** Rows with one serial number that are compared with the model. Vendors give some serial numbers to thousands of devices. */
+/** Rows with one model and serial number that are compared. Vendors give some serial numbers to thousands of devices. */
 const serialRows = 5_000
 
 const fingerprintSql = raw(`coalesce(nullif(d.policy_without_revision, ''), d.without_revision)`)
@@ -67,12 +67,15 @@ export const createPassportRead = (db: Queryable) => ({
     db.prepared<DevicePlace>(sql`
       ${place(sql`peripherals p`)} where p.agent_id = ${agentId}::uuid and p.device_id = ${deviceId}::text`),
 
-  /** Returns the hosts with a model and serial number, newest first. */
-  everywhere: (serial: string, modelId: number, limit: number): Promise<DevicePlace[]> =>
-    db.prepared<DevicePlace>(sql`
-      ${place(sql`(select q.* from peripherals q where q.serial_folded = lower(${serial}::text) and q.serial <> ''
-        order by q.agent_id limit ${serialRows}::int) p`)}
-      where d.model_id = ${modelId}::int order by p.last_seen desc limit ${limit}::int`),
+  /** Returns the hosts with a model and serial number, the given one first and then the newest. */
+  everywhere: (agentId: string, serial: string, modelId: number, limit: number): Promise<DevicePlace[]> => {
+    const same = sql`select q.* from peripherals q where q.serial_folded = lower(${serial}::text) and q.serial <> ''
+      and q.design_id in (select s.design_id from designs s where s.model_id = ${modelId}::int)`
+    return db.prepared<DevicePlace>(sql`
+      ${place(sql`((${same} and q.agent_id = ${agentId}::uuid limit ${limit}::int) union all
+        (${same} and q.agent_id <> ${agentId}::uuid order by q.agent_id limit ${serialRows}::int)) p`)}
+      order by p.agent_id = ${agentId}::uuid desc, p.last_seen desc limit ${limit}::int`)
+  },
 
   /** Returns the newest events of devices, each host's in the order of its index. */
   events: (devices: readonly Device[], codes: readonly number[], each: number): Promise<DeviceEvent[]> =>

@@ -1,4 +1,5 @@
 import { plainKeyboard, storageStick } from '@portcullis/domain/testing'
+import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent, type TestAgent } from '@portcullis/server/test/builders.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -123,6 +124,19 @@ describe('the passport of a device', () => {
     expect((await read(agent, idOf('4C530001230615112403'))).stays).toMatchObject([
       { from: iso(from), to: iso(to), isApproximate: true },
     ])
+  })
+
+  it('is not hidden by thousands of other devices with its serial number', async () => {
+    const serial = '4C530001230615112404'
+    const rogue = await enrolAgent(t)
+    later()
+    const victim = await enrolAgent(t)
+    await victim.plug(storageStick({ portPath: '1-2', serial }))
+    await rogue.plug(plainKeyboard({ portPath: '1-2', serial }))
+    await t.db.execute(sql`
+      insert into peripherals select (jsonb_populate_record(p, jsonb_build_object('device_id', p.device_id || n))).*
+      from peripherals p, generate_series(1, 5000) n where p.agent_id = ${rogue.agentId}::uuid`)
+    expect((await read(victim, idOf(serial))).hosts).toMatchObject([{ hostIdentifier: victim.facts.hostname }])
   })
 
   it('is refused for an unknown host or device', async () => {

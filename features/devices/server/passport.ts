@@ -126,7 +126,7 @@ export const createPassport = (db: Queryable) => {
     const { hosts, hostsWithStays, stays: mostStays, decisions: mostDecisions } = passportLimits
     const isOneDevice = identity.serial !== '' && !identity.is_placeholder
     const found = isOneDevice
-      ? await read.everywhere(identity.serial, identity.model_id, hosts + 1)
+      ? await read.everywhere(agentId, identity.serial, identity.model_id, hosts + 1)
       : await read.one(agentId, deviceId)
     const places = found.slice(0, hosts)
     const followed = places.slice(0, hostsWithStays)
@@ -140,15 +140,17 @@ export const createPassport = (db: Queryable) => {
       .toSorted((a, b) => (a.from < b.from ? 1 : -1))
     return {
       isOneDevice,
-      hosts: places.map(({ agent_id, host, device_id, port_path, first_seen, last_seen, ...place }) => ({
-        uuid: agent_id,
-        hostIdentifier: host,
-        deviceID: device_id,
-        hierarchy: port_path,
-        firstSeen: first_seen.toISOString(),
-        lastSeen: last_seen.toISOString(),
-        ...place,
-      })),
+      hosts: places
+        .toSorted((a, b) => b.last_seen.getTime() - a.last_seen.getTime())
+        .map(({ agent_id, host, device_id, port_path, first_seen, last_seen, ...place }) => ({
+          uuid: agent_id,
+          hostIdentifier: host,
+          deviceID: device_id,
+          hierarchy: port_path,
+          firstSeen: first_seen.toISOString(),
+          lastSeen: last_seen.toISOString(),
+          ...place,
+        })),
       stays: stays.slice(0, mostStays),
       decisions: decided.slice(0, mostDecisions).map(decisionOf),
       warnings: warningsOf(identity, places, stays),
