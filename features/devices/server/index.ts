@@ -24,6 +24,10 @@ export { type DeviceFinding, isOpen, nextFinding, pointsOf } from './findings.ts
 export { deviceOf, type EvaluatedDevice, type Fingerprint } from './fingerprint.ts'
 export { isEscapedSql, modelsList, peripheralsList, serialKeySql } from './peripherals.read.ts'
 export type { CounterDelta, KernelReport, PeripheralWrite, StoredPeripheral } from './peripherals.store.ts'
+
+/** Decisions that one statement deletes. */
+const forgottenAtOnce = 20_000
+
 export type DevicesApi = ReturnType<typeof devicesFeature>
 
 /** Creates the devices capability: lists, verdicts, and the writes of the ingest. */
@@ -62,9 +66,18 @@ export const devicesFeature = (app: HttpApp, context: DevicesContext & { decisio
     writeDecisions: store.writeDecisions,
     writeFindings: findingStore.write,
     moveCounters: store.moveCounters,
-    /** Deletes decisions from before the retention period that a newer one about the same device replaced. */
-    forgetDecisions: (keptDays: number): Promise<number> =>
-      store.forgetDecisions(new Date(context.clock.now() - keptDays * 86_400_000)),
+    /**
+     * Deletes decisions from before the retention period that a newer one about the same device replaced, in batches. 0 days
+     * keeps all. Returns the number of deleted decisions.
+     */
+    forgetDecisions: async (keptDays: number): Promise<number> => {
+      if (keptDays === 0) return 0
+      const before = new Date(context.clock.now() - keptDays * 86_400_000)
+      let removed = 0
+      for (let some = forgottenAtOnce; some === forgottenAtOnce; removed += some)
+        some = await store.forgetDecisions(before, forgottenAtOnce)
+      return removed
+    },
     fingerprints,
     /** Halves the points of findings about devices that were removed. */
     halveFindings: findings.halve,

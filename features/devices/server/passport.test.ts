@@ -89,6 +89,23 @@ describe('the passport of a device', () => {
     expect(removed).toMatchObject({ ruleID: now?.ruleID, ruleExists: false, reason: 'Allowed on all hosts' })
   })
 
+  it('keeps replaced decisions for the retention period, 0 days: all of them', async () => {
+    const serial = '4C530001230615112405'
+    const agent = await enrolAgent(t)
+    await agent.plug(storageStick({ portPath: '1-2', serial }))
+    const count = async () =>
+      (await t.db.query(sql`select 1 from device_decisions c where c.device_id = ${idOf(serial)}::text`)).length
+    await t.db.execute(sql`
+      insert into device_decisions select c.agent_id, c.device_id, c.decided_at - interval '40 days', c.design_id, c.source, c.rule_id,
+        c.policy_version, c.knowledge_version from device_decisions c, generate_series(1, 20001) where c.device_id = ${idOf(serial)}::text`)
+    await t.server.peripherals.forgetDecisions(0)
+    expect(await count()).toBe(20_002)
+    await t.server.peripherals.forgetDecisions(90)
+    expect(await count()).toBe(20_002)
+    expect(await t.server.peripherals.forgetDecisions(30)).toBe(20_001)
+    expect(await count()).toBe(1)
+  })
+
   it('warns of one serial number with two fingerprints and in two places', async () => {
     const serial = '4C530001230615112402'
     const stick = storageStick({ portPath: '1-2', serial })
