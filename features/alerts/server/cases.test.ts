@@ -191,7 +191,7 @@ describe('a muted model', () => {
     expect((await historyOf(id))[0]).toEqual(['reopened', 'The mute is over. It held back 2 events.'])
   })
 
-  it('reopens at the end also if the mute was extended after it happened', async () => {
+  it('reopens at the end even if the mute was extended after it happened', async () => {
     const { id, again } = await raise('vulnerable')
     const inDays = (days: number) => new Date(t.clock.now() + days * 86_400_000).toISOString()
     await post('mutes', { id, until: inDays(1), reason: 'x' })
