@@ -51,14 +51,15 @@ export const createCasesStore = () => ({
     await tx.execute(sql`delete from notice_pins p where p.notice_id = any(${ids}::int[])`)
   },
 
-  /** Reopens closed alerts. The closing that this undoes no longer counts for the times. */
+  /** Reopens closed alerts. The closing that this undoes no longer counts for the times; one of an earlier case does. */
   reopen: async (tx: Tx, ids: readonly number[]): Promise<void> => {
     await tx.execute(sql`
       update notices n set dismissed_at = null, dismissed_by = '', verdict = '', comment = '' where n.notice_id = any(${ids}::int[])`)
     await tx.execute(sql`
       update alert_history h set closed_s = null
       where h.closed_s is not null and h.history_id in (
-        select max(l.history_id) from alert_history l where l.notice_id = any(${ids}::int[]) and l.action = 'closed' group by l.notice_id)`)
+        select max(l.history_id) from alert_history l
+        where l.notice_id = any(${ids}::int[]) and l.action in ('closed', 'ended', 'reopened') group by l.notice_id)`)
   },
 
   assign: async (tx: Tx, ids: readonly number[], ownerId: string | null): Promise<void> => {

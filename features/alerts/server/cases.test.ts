@@ -254,6 +254,13 @@ describe('the times of handling', () => {
       await api.post(`${base}/notices/close`, { ids: [b, c] })
       await api.post(`${base}/notices/reopen`, { ids: [c] })
       expect(await times()).toEqual({ acknowledged: 3, medianToAcknowledge: 60, closed: 2, medianToClose: 150 })
+      // Opening a later case again undoes no closing of an earlier one.
+      for (const pid of ['0001', '0002', '0003']) await append(other, deviceEvent('vulnerable', { pid }))
+      await other.alerts.run()
+      const until = new Date(other.clock.now() + 86_400_000).toISOString()
+      expect((await api.post(`${base}/mutes`, { id: a, until, reason: 'x' })).statusCode).toBe(200)
+      await api.post(`${base}/notices/reopen`, { ids: [a] })
+      expect(await times()).toMatchObject({ closed: 2 })
     } finally {
       await other.close()
     }
