@@ -48,6 +48,7 @@ describe('the owner of a host', () => {
     const admin = await t.admin()
     await admin.put(path(host), { owner: 'Ada' })
     expect((await admin.put(path(host), { owner: 'x'.repeat(201) })).statusCode).toBe(400)
+    expect((await admin.put(path(host), { owner: 'Ada\u202e' })).json().errors[0].field).toBe('body.owner')
     expect((await admin.put(path(host), {})).statusCode).toBe(400)
     expect((await admin.put(path({ agentId: 'nobody' }), { owner: 'x' })).statusCode).toBe(404)
     expect((await (await person(t)).api.put(path(host), { owner: 'x' })).statusCode).toBe(403)
