@@ -22,6 +22,21 @@ it('returns what the same account typed into the same form, for seven days', () 
   expect(entries.size).toBe(0)
 })
 
+it('deletes what is older, of every account that used the browser', () => {
+  const old = JSON.stringify({ at: '1970-01-01T00:00:00.000Z', value: 'typed' })
+  const entries: Record<string, string> = { 'portcullis.draft.ada.x': old, 'portcullis.draft.ben.y': old, other: old }
+  const methods = {
+    getItem: (key: string) => entries[key] ?? null,
+    removeItem: (key: string) => void delete entries[key],
+  }
+  const storage = new Proxy(entries, {
+    get: (_, name) => Reflect.get(methods, name),
+  }) as unknown as Storage
+  expect(createKept(storage, 'ada', 'x').read(7 * day)).not.toBeNull()
+  expect(createKept(storage, 'ada', 'z').read(7 * day + 1)).toBeNull()
+  expect(Object.keys(entries)).toEqual(['other'])
+})
+
 it('ignores broken entries and a browser that refuses storage', () => {
   const kept = createKept(storageOf(new Map([['portcullis.draft.ada.x', '{']])), 'ada', 'x')
   expect(kept.read(0)).toBeNull()

@@ -17,6 +17,12 @@ const readKept = <T>(text: string | null, now: number): Kept<T> | null => {
   }
 }
 
+/** Deletes what is too old, of every account that used this browser. */
+const forgetOld = (storage: Storage, now: number): void => {
+  for (const key of Object.keys(storage))
+    if (key.startsWith(prefix) && readKept(storage.getItem(key), now) === null) storage.removeItem(key)
+}
+
 /**
  * Keeps what a person typed and has not saved, in this browser, for seven days. It survives an ended session and a closed
  * tab. Only the same account finds it again. Secrets must not be kept.
@@ -27,6 +33,7 @@ export const createKept = <T>(storage: Storage, account: string, name: string) =
     /** Returns null if nothing is kept, or the browser refuses. */
     read: (now: number): Kept<T> | null => {
       try {
+        forgetOld(storage, now)
         return readKept(storage.getItem(key), now)
       } catch {
         return null
