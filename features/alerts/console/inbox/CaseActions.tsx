@@ -75,7 +75,11 @@ export const SnoozeMenu = ({ cases, actions, done, canMute = false }: MenuProps 
         {snoozeTimes(new Date(now)).map(({ label, at }) => (
           <Menu.Item
             key={label}
-            rightSection={<Quiet tiny>{localTime(at.getTime())}</Quiet>}
+            rightSection={
+              <Quiet tiny style={{ marginLeft: 12 }}>
+                {localTime(at.getTime())}
+              </Quiet>
+            }
             onClick={() => actions.snooze(cases, at, done)}
           >
             {label}

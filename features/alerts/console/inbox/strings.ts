@@ -54,7 +54,7 @@ export const strings = withPageWords({
   state: 'State',
   verdict: 'Verdict',
   verdictOptional: 'Optional for alerts below Critical.',
-  verdictRequired: 'Required, because an alert is Critical or above.',
+  verdictRequired: 'Required for alerts that are Critical or above.',
   alertCount: '{count, plural, one {# alert} other {# alerts}}',
   foremost: 'Most severe alerts',
   allCount: 'All alerts ({count, number})',
