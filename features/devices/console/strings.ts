@@ -13,7 +13,7 @@ export const strings = withPageWords({
   notFound: 'Device not found',
   notFoundHint: 'It may have been deleted after its host was removed, or the address is wrong.',
   findings: 'Findings',
-  searchFindings: 'Host, device, VID:PID, comment',
+  searchFindings: 'Host, device or comment',
   noFindings: 'No findings',
   noFindingsHint: 'A finding appears here when an attack tool or a vulnerable device is attached to a host.',
   byDevice: 'By device',

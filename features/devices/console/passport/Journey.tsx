@@ -41,7 +41,7 @@ export const Journey = ({
   const start = Math.min(...stays.map(({ from }) => Date.parse(from)), ...hosts.map((one) => Date.parse(one.firstSeen)))
   const x = (at: number): number => ((at - start) / Math.max(1, now - start)) * width
   return (
-    <Columns template="minmax(96px, 180px) minmax(0, 1fr) auto" gap="0 10px" small>
+    <Columns template="fit-content(180px) minmax(0, 1fr) auto" gap="0 10px" small>
       {hosts.map((host) => {
         const some = stays.filter(({ uuid, deviceID }) => uuid === host.uuid && deviceID === host.deviceID)
         return (

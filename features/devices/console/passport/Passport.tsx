@@ -69,7 +69,7 @@ export const Passport = ({ uuid, deviceId }: { uuid: string; deviceId: string })
   })
   const { data } = passport
   return (
-    <section aria-busy={passport.isPending}>
+    <Stack as="section" gap={8} aria-busy={passport.isPending}>
       <h3>{strings.title}</h3>
       {passport.error !== null ? <ErrorState query={passport} inline /> : null}
       {data === undefined ? (
@@ -94,6 +94,6 @@ export const Passport = ({ uuid, deviceId }: { uuid: string; deviceId: string })
           {data.isComplete ? null : <Note>{strings.incomplete}</Note>}
         </Stack>
       )}
-    </section>
+    </Stack>
   )
 }
