@@ -28,7 +28,8 @@ export const strings = withPageWords({
   noHostText: 'Ask an Administrator to add the first host. It appears here automatically.',
   firstHost: 'First host',
   firstHostTitle: 'Add your first host',
-  firstHostText: 'One command installs the agent on a Linux host. Its USB devices appear here within a minute.',
+  firstHostText:
+    'One command installs the agent on a Linux, Windows or macOS host. Its USB devices appear here within a minute.',
   createInstallCommand: 'Create install command',
   step1:
     '1. Run this command as root on {maxUses, plural, one {the Linux host} other {each Linux host}}. It asks for the token.',

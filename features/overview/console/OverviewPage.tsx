@@ -49,6 +49,10 @@ export const OverviewPage = ({ empty }: { empty: ReactNode }) => {
   if (data?.total === 0)
     return (
       <Page scroll gap={16}>
+        <PageHead justify="space-between">
+          <h1>{strings.overview}</h1>
+          <HealthLine />
+        </PageHead>
         <SetUpCard />
         {empty}
       </Page>

@@ -67,7 +67,7 @@ export const SetUpCard = () => {
   if (isHidden || open.length === 0) return null
   return (
     <Panel aria-label={strings.setUp}>
-      <Row justify="space-between">
+      <Row justify="space-between" wrap gap="4px 12px">
         <h2>{strings.setUp}</h2>
         <Row gap={12} small>
           <Text quiet>{strings.stepsDone({ done: steps.length - open.length, count: steps.length })}</Text>
