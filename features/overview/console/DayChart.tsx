@@ -112,7 +112,9 @@ const Plot = ({ axis, legend, days }: Pick<DayChartProps, 'axis' | 'legend'> & {
                 {(days.length - 1 - index) % named === 0 ? (
                   <span className={classes.name} aria-hidden="true">
                     {Number(day.slice(8))}
-                    <span>{index < named || Number(day.slice(8)) <= named ? monthName.format(new Date(day)) : ''}</span>
+                    <span
+                      data-month={index < named || Number(day.slice(8)) <= named ? monthName.format(new Date(day)) : ''}
+                    />
                   </span>
                 ) : null}
               </Link>
