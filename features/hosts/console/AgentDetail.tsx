@@ -216,9 +216,11 @@ const DetailTabs = ({ agent: data, reread, tab, setTab }: TabsProps) => {
         <AgentCommands agentId={data.uuid} />
       </Tabs.Panel>
       <Tabs.Panel value="facts">
-        <HostOwner agent={data} reread={reread} />
-        <AgentFacts agent={data} />
-        {nac.isShown ? <AgentNac agentId={data.uuid} /> : null}
+        <Stack gap={16}>
+          <HostOwner agent={data} reread={reread} />
+          <AgentFacts agent={data} />
+          {nac.isShown ? <AgentNac agentId={data.uuid} /> : null}
+        </Stack>
       </Tabs.Panel>
       <Tabs.Panel value="logs">
         <AgentLogs agent={data} reread={reread} />
