@@ -16,7 +16,7 @@ import classes from './Frame.module.css'
 import { LiftBanner } from './LiftBanner.tsx'
 import { LiveDot } from './LiveDot.tsx'
 import { OpenPlace } from './OpenPlace.tsx'
-import { placeOf, places, settingsPlaces } from './places.ts'
+import { helpAddress, places, settingsPlaces } from './places.ts'
 import { SecondFactorBanner } from './SecondFactorBanner.tsx'
 import { strings } from './strings.ts'
 import { UpdateBanner } from './UpdateBanner.tsx'
@@ -141,11 +141,10 @@ const useFrameKeys = (openPalette: () => void, openKeys: () => void) => {
 /** Opens the guide about the current page. */
 const HelpLink = () => {
   const { pathname } = useLocation()
-  const place = placeOf([...settingsPlaces, ...places], pathname)
   return (
     <a
       className={`${classes.tool} ${classes.help}`}
-      href={`/help/guide${place === undefined ? '' : `/${place.help}`}`}
+      href={helpAddress(pathname)}
       target="_blank"
       rel="noreferrer"
       aria-label={strings.helpOnThisPage}

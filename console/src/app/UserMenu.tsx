@@ -4,7 +4,8 @@ import { useServices, useSession } from '@portcullis/platform/console/lib/servic
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { Icon, type IconName } from '@portcullis/platform/console/ui/icons.tsx'
 import { tellFailure } from '@portcullis/platform/console/ui/tell.ts'
-import { useNavigate } from '@tanstack/react-router'
+import { useLocation, useNavigate } from '@tanstack/react-router'
+import { helpAddress } from './places.ts'
 import { strings } from './strings.ts'
 import classes from './UserMenu.module.css'
 
@@ -18,6 +19,7 @@ export const UserMenu = ({ openKeys }: { openKeys: () => void }) => {
   const { session } = useServices()
   const state = useSession()
   const navigate = useNavigate()
+  const { pathname } = useLocation()
   const { colorScheme, setColorScheme } = useMantineColorScheme()
   if (state.phase !== 'in') return null
   const { account } = state.profile
@@ -54,6 +56,17 @@ export const UserMenu = ({ openKeys }: { openKeys: () => void }) => {
           </Menu.Item>
         ))}
         <Menu.Divider />
+        {/* The bar of a phone has no room for it. */}
+        <Menu.Item
+          hiddenFrom="sm"
+          component="a"
+          href={helpAddress(pathname)}
+          target="_blank"
+          rel="noreferrer"
+          leftSection={<Icon name="book" />}
+        >
+          {strings.helpOnThisPage}
+        </Menu.Item>
         <Menu.Item leftSection={<Icon name="keyboard" />} rightSection={<kbd>?</kbd>} onClick={openKeys}>
           {strings.keyboardShortcuts}
         </Menu.Item>

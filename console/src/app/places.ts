@@ -356,3 +356,9 @@ export const placeOf = (among: readonly Place[], pathname: string): Place | unde
   among
     .filter(({ to }) => pathname === to || (to !== '/' && pathname.startsWith(`${to}/`)))
     .sort((a, b) => b.to.length - a.to.length)[0]
+
+/** Returns the address of the section of the guide about a page. */
+export const helpAddress = (pathname: string): string => {
+  const place = placeOf([...settingsPlaces, ...places], pathname)
+  return `/help/guide${place === undefined ? '' : `/${place.help}`}`
+}
