@@ -156,4 +156,15 @@ describe('every page of the console', unless(whyNoChromium), () => {
       expect({ hardCoded: hardCoded(texts), cut, found }).toEqual({ hardCoded: [], cut: [], found: [] })
     },
   )
+
+  it('gives menus only items as children', async () => {
+    await page.goto('/agents')
+    await settled(page)
+    await page.evaluate(axe)
+    await page.locator('main [aria-haspopup=menu]').first().click()
+    await page.getByRole('menu').waitFor()
+    const found: string[] = []
+    await auditInto(found, 'menu', 'page', 'aria-required-children')
+    expect(found).toEqual([])
+  })
 })

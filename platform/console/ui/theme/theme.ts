@@ -84,9 +84,11 @@ export const theme = createTheme({
         attributes: { header: { role: 'presentation' } },
       },
     },
+    Notification: { defaultProps: { closeButtonProps: { 'aria-label': strings.close } } },
     PasswordInput: { defaultProps: { visibilityToggleButtonProps: { 'aria-label': strings.showPassword } } },
     Avatar: { defaultProps: { radius: '50%', color: 'accent' } },
-    Menu: { defaultProps: { transitionProps: { duration: 60 }, shadow: 'md' } },
+    // Without the placeholder, a menu has only items as children, and its first item takes the focus.
+    Menu: { defaultProps: { transitionProps: { duration: 60 }, shadow: 'md', withInitialFocusPlaceholder: false } },
     Popover: { defaultProps: { transitionProps: { duration: 60 }, shadow: 'md' } },
     Checkbox: { defaultProps: { size: 'xs' } },
     Tooltip: { defaultProps: { openDelay: 350, transitionProps: { duration: 60 } } },
