@@ -113,7 +113,7 @@ describe('alerts', unless(whyNoChromium), () => {
     await page.keyboard.press('d')
     await page.keyboard.press('c')
     const dialog = page.getByRole('dialog', { name: 'Close alert' })
-    await dialog.getByText('Required, because an alert is Critical or above.').waitFor()
+    await dialog.getByText('Required for alerts that are Critical or above.').waitFor()
     expect(await dialog.getByRole('button', { name: 'Close alert' }).isDisabled()).toBe(true)
     expect(await counts()).toMatchObject({ riskNotifications: 1 })
     await dialog.getByRole('radio', { name: 'Test' }).check()
