@@ -77,6 +77,7 @@ const hasModel = ({ uuid }: Agent, ofModels: readonly Peripheral[]): boolean => 
 }
 /** Filters by facts that no row shows. */
 const testedElsewhere = [
+  'Owner', // features/agents/server/owner.test.ts.
   'Alert', // The hosts of an alert: features/alerts/server/watchers.test.ts.
   'ReleaseKey', // features/builds/server/release-key.test.ts.
   'PossibleDuplicate', // Needs copies of a host: features/agents/server/duplicates.test.ts.

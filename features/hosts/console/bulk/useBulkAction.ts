@@ -3,6 +3,7 @@ import { CallFailure, isStoredRequest } from '@portcullis/platform/console/lib/p
 import { type Services, useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { tell, tellWithUndo } from '@portcullis/platform/console/ui/tell.ts'
+import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
 import { keepPreviousData } from '@tanstack/react-query'
 import { useState } from 'react'
 import { type BulkAction, previewBulk, runBulk } from '#features/contract.ts'
@@ -59,6 +60,8 @@ export const useBulkAction = ({ action, hosts, close, onStart, onDone }: BulkAct
     gcTime: 0,
     staleTime: 0,
   })
+  // Decisions follow an approval within seconds, and the dialog shows what is left.
+  useLiveRefresh(['peripherals'], 1_000, () => void preview.refetch())
   const data = preview.data
   const count = data?.agents ?? 0
   const mustType = count > typedAbove

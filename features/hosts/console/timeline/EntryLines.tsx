@@ -4,11 +4,16 @@ import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { Columns, Quiet, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import { SeverityShape } from '@portcullis/platform/console/ui/SeverityTag.tsx'
-import { type TimelineEntry, timelineLanes } from '#features/contract.ts'
+import type { TimelineEntry } from '#features/contract.ts'
 import { eventSeverity } from '#features/devices/console/shared/findings.ts'
-import { strings } from './strings.ts'
+import { laneNames, strings } from './strings.ts'
 
-const dayName = new Intl.DateTimeFormat(undefined, { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' })
+const dayName = new Intl.DateTimeFormat(undefined, {
+  weekday: 'short',
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+})
 const clockTime = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' })
 
 const hrefOf = ({ lane, id }: TimelineEntry): string | undefined => {
@@ -39,7 +44,7 @@ const Line = ({ entry, agentId }: { entry: TimelineEntry; agentId: string }) => 
           </Text>
         ) : null}
       </Quiet>
-      <Quiet>{timelineLanes[lane]}</Quiet>
+      <Quiet>{laneNames[lane]}</Quiet>
       <div>
         {shown === 'neutral' ? null : (
           <>

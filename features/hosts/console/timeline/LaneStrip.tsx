@@ -2,9 +2,9 @@ import { localTime } from '@portcullis/platform/console/lib/time.ts'
 import { Columns, PressButton, Quiet, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import type { Severity } from '@portcullis/platform/console/ui/theme/tokens.ts'
 import { Fragment } from 'react'
-import { type TimelineEntry, type TimelineLane, timelineLanes } from '#features/contract.ts'
+import type { TimelineEntry, TimelineLane } from '#features/contract.ts'
 import { eventSeverity } from '#features/devices/console/shared/findings.ts'
-import { strings } from './strings.ts'
+import { laneNames, strings } from './strings.ts'
 
 const width = 240
 const height = 18
@@ -46,7 +46,7 @@ export const LaneStrip = ({ entries, from, to, hidden, chosen, toggle }: LaneStr
   const byLane = Map.groupBy(entries, ({ lane }) => lane)
   return (
     <Columns template="minmax(104px, auto) minmax(0, 1fr)" gap="0 10px" small role="group" aria-label={strings.lanes}>
-      {(Object.entries(timelineLanes) as [TimelineLane, string][]).map(([lane, name]) => {
+      {(Object.entries(laneNames) as [TimelineLane, string][]).map(([lane, name]) => {
         const some = byLane.get(lane) ?? []
         return (
           <Fragment key={lane}>

@@ -1,4 +1,6 @@
+import { messages } from '@portcullis/platform/console/lib/messages.ts'
 import { withPageWords } from '@portcullis/platform/console/ui/words.ts'
+import { timelineLanes } from '#features/contract.ts'
 
 export const strings = withPageWords({
   range: 'Time range',
@@ -21,3 +23,6 @@ export const strings = withPageWords({
   byWhom: 'by {user}',
   deviceLink: 'Show device',
 })
+
+/** Names of the lanes. */
+export const laneNames = messages(timelineLanes)
