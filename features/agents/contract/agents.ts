@@ -141,7 +141,7 @@ export const updateHostOwner = operation({
   description: 'Changes only the given fields, and returns both.',
   permission: 'fleet:write',
   params: agentParams,
-  body: Type.Partial(HostOwner, { minProperties: 1 }),
+  body: Type.Partial(HostOwner, { minProperties: 1, additionalProperties: false }),
   response: HostOwner,
   examples: { request: { owner: 'Front desk', notes: 'Behind the counter, key at reception.' } },
 })

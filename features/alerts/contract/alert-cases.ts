@@ -74,6 +74,7 @@ export const caseMembers = {
     description: 'User name of the account that handles the alert. Empty: nobody.',
   }),
   snoozedUntil: Type.String({
+    maxLength: 40,
     description: 'End of the snooze: RFC 3339 with `Z`. Empty: the alert is not snoozed.',
   }),
   verdict: Type.Enum(['', ...alertVerdicts], {
