@@ -37,6 +37,8 @@ const callDecisions = async (caller: Caller, { wire }: Environment, host: Host):
     devices: [{ uuid: host.agentId, vid: stick?.vid, pid: stick?.pid, deviceID: stick?.deviceID }],
   })
   await post(`policy/history/${version}/undo`, {})
+  const { jobId } = await post('agents/bulk', { uuids: [host.agentId], action: 'approveAll' })
+  await post(`policy/jobs/${jobId}/undo`, { dryRun: true })
   await post('policy/acceptedFindings', { uuid: host.agentId, deviceID: tool?.deviceID, reason: 'gate' })
   const { data } = await get('policy/acceptedFindings')
   await remove(`policy/acceptedFindings/${(data as Device[] | undefined)?.[0]?.id}?reason=over`)

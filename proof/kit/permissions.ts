@@ -21,7 +21,7 @@ const byPermission: Readonly<Record<Permission | 'public', string>> = {
     deleteConnections deleteHashtags deletePolicyGrant deletePolicyRule dismissQuarantines fetchAgentsDebugLogs
     forgetAssetConsumer haltRollout importTags pauseRollout peripheralsCommand planRollout quarantineHosts
     readConnectionTest registerConnections rejectChangeRequest releaseHeldPort replayAll restorePolicy
-    undoPolicyVersion decideDevices decideDuplicate acceptFinding revokeAcceptedFinding resumeRollout revertRollout
+    undoPolicyVersion undoPolicyJob decideDevices decideDuplicate acceptFinding revokeAcceptedFinding resumeRollout revertRollout
     closeFindings reopenFindings runBulk sendMonitorOldLocation updateHostOwner startRollout testConnection unregisterConnections updateAgents updateConnection
     updatePolicyGrant updatePolicyRule uploadConnections`,
   'accounts:write': 'addUser deleteUsers updateUser',

@@ -50,7 +50,8 @@ export interface Audit {
 
 type StoredRecord = Omit<AuditRecord, 'auditTrailID' | 'severityString'>
 
-const objectsMost = 1_000
+/** Number of objects that one record names. */
+export const objectsMost = 1_000
 const factsMost = 200
 const nameMax = 256
 const valueMax = 2_048

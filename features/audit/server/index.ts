@@ -6,7 +6,14 @@ import { registerCheckpointRoutes } from './checkpoints.routes.ts'
 import { createCheckpoints } from './checkpoints.service.ts'
 
 export { recordsFileList } from './audit.read.ts'
-export { type Audit, type AuditEntry, type AuditFacts, type AuditTarget, auditWriter } from './audit.service.ts'
+export {
+  type Audit,
+  type AuditEntry,
+  type AuditFacts,
+  type AuditTarget,
+  auditWriter,
+  objectsMost,
+} from './audit.service.ts'
 export { formerKeysFile, publicKeysOf, TrailFault } from './checkpoints.anchor.ts'
 export { checkpointFiles } from './checkpoints.sink.ts'
 export { hasCheckpoints, readCheckpointLines, trailLines } from './checkpoints.store.ts'

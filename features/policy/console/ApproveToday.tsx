@@ -14,7 +14,7 @@ import { useState } from 'react'
 import { previewBulk, runBulk } from '#features/contract.ts'
 import { basisText, worksAgainText } from './shared/labels.ts'
 import { asReason } from './shared/NewlyAllowed.tsx'
-import { rereadPolicy } from './shared/undo.ts'
+import { tellPolicyJob } from './shared/undo.ts'
 import { strings } from './strings.ts'
 
 // The action and its preview cover all hosts.
@@ -29,12 +29,13 @@ const Question = ({ close }: { close: () => void }) => {
   const preview = useRead(['policy-test', 'today'], previewBulk, { body: everything, gcTime: 0, retry: false })
   const approve = () =>
     run(async () => {
-      const { accepted } = await api.call(runBulk, {
+      const { accepted, jobId } = await api.call(runBulk, {
         body: { ...everything, ...asReason(reason) },
       })
       close()
-      rereadPolicy(services)
-      tell(strings.approveTodayStarted({ hosts: accepted }))
+      const said = strings.approveTodayStarted({ hosts: accepted })
+      if (jobId === null) tell(said)
+      else tellPolicyJob(services, said, jobId)
     })
   if (preview.error !== null) return <ErrorState query={preview} inline />
   const data = preview.data

@@ -100,3 +100,20 @@ export const undoPolicyVersion = operation({
   errors: ['not_found', 'conflict', 'forbidden_object', 'named_hosts_required', 'second_person_required'],
   response: PolicyReturn,
 })
+
+export const undoPolicyJob = operation({
+  ...common,
+  id: 'undoPolicyJob',
+  method: 'POST',
+  path: '/prime/webui/policy/jobs/{id}/undo',
+  summary: 'Undoes the changes of a bulk approval',
+  description:
+    'Restores the rules that the job changed, as one new version. All other changes are kept. If the job is still running, or one of these rules has changed since, the server returns 409 and changes nothing. An undo that newly allows devices on more hosts than the limit needs a second approver. With `dryRun`, the response shows the result and nothing is changed.',
+  params: closed({ id: Type.String({ maxLength: 64, description: 'ID of the job that `runBulk` returned.' }) }),
+  body: closed({
+    dryRun: Type.Optional(Type.Boolean({ default: false })),
+    reason: reasonGiven,
+  }),
+  errors: ['not_found', 'conflict', 'forbidden_object', 'named_hosts_required', 'second_person_required'],
+  response: PolicyReturn,
+})

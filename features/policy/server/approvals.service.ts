@@ -352,14 +352,20 @@ export const createApprovals = (
       {
         approved,
         only,
+        reason: given = '',
+        jobId,
       }: {
-        approved: number | 'all' /** The only devices to approve; absent: all. */
+        approved: number | 'all'
+        /** The only devices to approve; absent: all. */
         only?: readonly AttachedDevice[] | undefined
+        /** Reason of the person, which the rules state. */
+        reason?: string | undefined
+        jobId?: string
       },
     ): Promise<{ hosts: number; record: AuditEntry | null } | NeedsApprover> => {
       await store.lockHead(tx)
       const keys = only === undefined ? null : new Set(only.map(attachedKey))
-      const reason = `Attached when ${actor.userName} approved all devices`.slice(0, 200)
+      const reason = given || `Attached when ${actor.userName} approved all devices`.slice(0, 200)
       const decision = { effect: 'allow', reason, expiresAt: null, override: false } as const
       const rules = new Map<string, RuleRow>()
       for (const device of await attachedDevices(tx, agentIds)) {
@@ -373,7 +379,7 @@ export const createApprovals = (
       const done = await write(tx, actor, {
         ...(await replacedBy(tx, all)),
         summary: `Approved all devices attached to ${hostsText(agentIds.length)}`,
-        ...{ action: 'peripheral.allApproved', details: `${all.length} devices`, approved },
+        ...{ action: 'peripheral.allApproved', details: `${all.length} devices`, approved, reason: given, jobId },
         facts: {
           count: all.length,
           hosts: agentIds.length,

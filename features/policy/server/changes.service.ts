@@ -27,6 +27,8 @@ export interface RuleChange {
   approved?: number | 'all'
   /** Armed hosts that get a command to apply the policy, so that operators can follow its delivery and expiry. */
   armed?: readonly string[]
+  /** Job that makes the change in steps. */
+  jobId?: string | undefined
 }
 
 /** Adds the reason of a change to the details of its audit record. */
@@ -170,7 +172,7 @@ export const createChanges = (context: PolicyContext) => {
     actor: Actor,
     change: RuleChange,
   ): Promise<(Committed & { record: AuditEntry | null }) | NeedsApprover> {
-    const { remove, write: rules, summary, action, details, reason = '' } = change
+    const { remove, write: rules, summary, action, details, reason = '', jobId: madeBy = null } = change
     const head = await store.lockHead(tx)
     const ids = [...remove, ...rules].map((r) => r.rule_id)
     if (ids.length === 0) return { version: head, isChanged: false, jobId: null, after: new Map(), record: null }
@@ -192,7 +194,7 @@ export const createChanges = (context: PolicyContext) => {
     const sealOf = new Map(old.map((r) => [r.rule_id, r.seal]))
     await store.addVersion(
       tx,
-      { version, at: new Date(clock.now()), by: actor.userName, summary },
+      { version, at: new Date(clock.now()), by: actor.userName, summary, jobId: madeBy },
       ids.map((ruleId) => ({
         ruleId,
         before: before.get(ruleId) ?? null,

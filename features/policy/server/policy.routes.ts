@@ -28,6 +28,7 @@ import {
   restorePolicy,
   revokeAcceptedFinding,
   testPolicyDraft,
+  undoPolicyJob,
   undoPolicyVersion,
   updatePolicyGrant,
   updatePolicyRule,
@@ -129,6 +130,9 @@ export const registerPolicyRoutes = (
   )
   app.register(undoPolicyVersion, ({ actor, params, body }) =>
     restore.undo(actor, params.version, { dryRun: body.dryRun === true, reason: body.reason?.trim() ?? '' }),
+  )
+  app.register(undoPolicyJob, ({ actor, params, body }) =>
+    restore.undoJob(actor, params.id, { dryRun: body.dryRun === true, reason: body.reason?.trim() ?? '' }),
   )
   app.register(decideDevices, ({ actor, body }) => approvals.decide(actor, body))
   app.register(policyActivity, async ({ query }) => ({

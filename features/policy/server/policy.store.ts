@@ -73,12 +73,18 @@ export const createPolicyStore = (clock: Clock) => {
 
     addVersion: async (
       tx: Tx,
-      { version, at, by, summary }: { version: number; at: Date; by: string; summary: string },
+      {
+        version,
+        at,
+        by,
+        summary,
+        jobId,
+      }: { version: number; at: Date; by: string; summary: string; jobId?: string | null },
       changes: readonly { ruleId: string; before: unknown; after: unknown; seal: Buffer | null }[],
     ): Promise<void> => {
       await tx.execute(sql`update policy_head set version = ${version}`)
       await tx.execute(
-        sql`insert into policy_versions (version, created_at, created_by, summary) values (${version}, ${at}, ${by}, ${summary})`,
+        sql`insert into policy_versions (version, created_at, created_by, summary, job_id) values (${version}, ${at}, ${by}, ${summary}, ${jobId ?? null}::uuid)`,
       )
       await tx.execute(sql`
       insert into policy_changes (version, n, rule_id, before, after, seal)
@@ -258,15 +264,22 @@ export const createPolicyStore = (clock: Clock) => {
       tx.query(sql`
       select distinct on (c.rule_id) c.rule_id, c.before, c.seal from policy_changes c where c.version > ${version} order by c.rule_id, c.version`),
 
-    /** Returns what one version changed, and for each rule the last version that changed it. */
+    /** Returns the rules that these versions changed, each in its state before, with the last version that changed it. */
     changesOf: (
       tx: Tx,
-      version: number,
+      versions: readonly number[],
     ): Promise<{ rule_id: string; before: PolicyRuleResource | null; seal: Buffer | null; latest: number }[]> =>
       tx.query(sql`
-      select c.rule_id, c.before, c.seal,
+      select distinct on (c.rule_id) c.rule_id, c.before, c.seal,
         (select max(l.version) from policy_changes l where l.rule_id = c.rule_id)::int as latest
-      from policy_changes c where c.version = ${version} order by c.rule_id`),
+      from policy_changes c where c.version = any(${versions}::int[]) order by c.rule_id, c.version`),
+
+    versionsOfJob: async (tx: Tx, jobId: string): Promise<number[]> =>
+      (
+        await tx.query<{ version: number }>(
+          sql`select v.version from policy_versions v where v.job_id = ${jobId}::uuid order by v.version`,
+        )
+      ).map(({ version }) => version),
 
     versionExists: async (tx: Tx, version: number): Promise<boolean> =>
       version === 0 || (await tx.query(sql`select 1 from policy_versions v where v.version = ${version}`)).length > 0,

@@ -16,7 +16,7 @@ interface Return {
 type Earlier = Awaited<ReturnType<PolicyStore['changesSince']>>[number]
 
 export const createRestore = (
-  { clock, store, seals, policySettings: settings, predict, newlyAllowed, longRead, affected }: PolicyContext,
+  { clock, store, seals, policySettings: settings, predict, newlyAllowed, longRead, affected, jobs }: PolicyContext,
   { make }: Changes,
 ) => {
   /**
@@ -90,6 +90,16 @@ export const createRestore = (
     const replaced = write.flatMap((row) => now.get(row.rule_id) ?? [])
     return { inForce, write, remove, replaced, added, changed: write.length - added }
   }
+  /** Returns the earlier state of the rules that some versions changed. Refuses rules that changed again since. */
+  async function changedBy(tx: Tx, versions: readonly number[]): Promise<Earlier[]> {
+    const earlier = await store.changesOf(tx, versions)
+    const later = earlier.find(({ latest }) => !versions.includes(latest))
+    if (later !== undefined)
+      throw new AppError('conflict', {
+        detail: `Version ${later.latest} changed one of these rules again. Undo that version first, or select the rules to restore in the history.`,
+      })
+    return earlier
+  }
   async function run(
     actor: Actor,
     plan: ReturnType<typeof planOf>,
@@ -137,17 +147,25 @@ export const createRestore = (
         actor,
         planOf(actor, async (tx) => {
           if (version === 0 || !(await store.versionExists(tx, version))) throw noVersion()
-          const earlier = await store.changesOf(tx, version)
-          const later = earlier.find(({ latest }) => latest > version)
-          if (later !== undefined)
-            throw new AppError('conflict', {
-              detail: `Version ${later.latest} changed one of these rules again. Undo that version first, or select the rules to restore in the history.`,
-            })
-          return earlier
+          return changedBy(tx, [version])
         }),
         given,
         { summary: `Undid version ${version}`, action: 'policy.undone', details: `version ${version}` },
       ),
+
+    /** Reverts all changes of a job, in one version. */
+    undoJob: async (actor: Actor, jobId: string, given: Return) => {
+      const { title, state } = await jobs.read(actor, jobId)
+      if (state === 'running' && !given.dryRun)
+        throw new AppError('conflict', { detail: 'This job is still running. Cancel it, then undo what it changed.' })
+      const labels = { summary: `Undid: ${title}`, action: 'policy.undone', details: `job ${jobId}` } as const
+      return run(
+        actor,
+        planOf(actor, async (tx) => changedBy(tx, await store.versionsOfJob(tx, jobId))),
+        given,
+        labels,
+      )
+    },
   }
 }
 

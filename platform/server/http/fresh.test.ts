@@ -215,6 +215,7 @@ const ordinary = new Set([
     'deletePolicyGrant',
     'restorePolicy',
     'undoPolicyVersion',
+    'undoPolicyJob',
     'decideDevices',
     // It only blocks more.
     'revokeAcceptedFinding',

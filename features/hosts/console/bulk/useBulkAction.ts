@@ -7,6 +7,7 @@ import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
 import { keepPreviousData } from '@tanstack/react-query'
 import { useState } from 'react'
 import { type BulkAction, previewBulk, runBulk } from '#features/contract.ts'
+import { tellPolicyJob } from '#features/policy/console/shared/undo.ts'
 import { strings } from '../strings.ts'
 import { type BulkHosts, bulkLabels, opposite, typedAbove } from './bulk.ts'
 import { undoBulk, undoQuestion } from './undo.ts'
@@ -24,9 +25,11 @@ export interface BulkActionProps extends BulkQuestion {
   onDone: (jobId: string | null) => void
 }
 
-const tellResult = ({ api, work }: Services, action: BulkAction, hosts: number, jobId: string | null): void => {
+const tellResult = (services: Services, action: BulkAction, hosts: number, jobId: string | null): void => {
+  const { api, work } = services
   const message = hosts === 0 ? strings.nothingToDo : bulkLabels[action].done({ hosts })
-  if (jobId === null || opposite(action) === null) tell(message)
+  if (jobId !== null && action === 'approveAll') tellPolicyJob(services, message, jobId)
+  else if (jobId === null || opposite(action) === null) tell(message)
   else
     tellWithUndo(
       message,

@@ -60,6 +60,8 @@ interface BulkJob {
   uuids: string[]
   /** For `tag` and `untag` only. */
   hashtags?: string[]
+  /** Reason of the person. */
+  reason?: string
   /** The only devices to approve, of an order that a second approver approved. */
   devices?: readonly AttachedDevice[]
   /**
@@ -301,7 +303,8 @@ export const createBulk = (context: HostsContext) => {
     }
     const jobId = await transactionAgain(db, async (tx) => {
       const revertMinutes = action === 'arm' ? await revertOf(tx, given, read.named(uuids)) : undefined
-      const order = { action, applyToPresent: given.applyToPresent === true, revertMinutes, uuids, hashtags, counted }
+      const applyToPresent = given.applyToPresent === true
+      const order = { action, applyToPresent, revertMinutes, uuids, hashtags, counted, ...why }
       const id = await enqueue(tx, actor, order, { mostPerPerson: jobsPerPerson })
       await recordJob(audit, tx, actor, {
         action,
@@ -337,10 +340,13 @@ export const createBulk = (context: HostsContext) => {
     }
     if (job.action === 'approveAll') {
       const agentIds = targets.map((target) => target.agent_id)
-      const done = await policy.approvePresent(tx, actor, agentIds, { approved, only: job.devices })
+      const { reason, devices: only } = job
+      const done = await policy.approvePresent(tx, actor, agentIds, { approved, only, reason, jobId })
       if (done instanceof NeedsApprover) throw opensMore()
       if (done.record !== null) await audit.write(tx, actor, done.record)
-      return { ended: targets.length, queued: [], order: targets, opened: done.hosts }
+      // The record of the approval names the hosts already.
+      const order = done.record === null ? targets : []
+      return { ended: targets.length, queued: [], order, opened: done.hosts }
     }
     if (job.action === 'tag' || job.action === 'untag') {
       const ids = await tags.ensureTags(tx, job.hashtags ?? [])

@@ -3,6 +3,7 @@ import { AppError, invalid } from '@portcullis/platform/server/app-error.ts'
 import { type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import type { ResolvedAgent } from '#features/agents/server/index.ts'
+import { objectsMost } from '#features/audit/server/index.ts'
 import { NeedsApprover } from '#features/change-requests/server/index.ts'
 import type { agentsConfiguration, BodyOf, ResponseOf } from '#features/contract.ts'
 import type { HostsContext } from '../context.ts'
@@ -135,6 +136,8 @@ export const createConfiguration = (
     for (const some of Map.groupBy(now, (item) => `${item.mode} ${item.revertMinutes}`).values()) {
       const { mode, revertMinutes } = mustExist(some[0], 'an item of an order')
       const action = mode === null ? 'approveAll' : labels[mode]
+      // The record of the approval names the hosts already.
+      if (mode === null && rules?.record && approving.length <= objectsMost) continue
       await recordOrder(
         audit,
         tx,

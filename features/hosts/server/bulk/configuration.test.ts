@@ -74,9 +74,10 @@ describe('POST agents/configuration', () => {
       createdBy: 'admin',
     })
     const audit = (await pageOf<AuditRecord>(t, 'events/GetAuditsIntegration?PageSize=100')).data
-    expect(audit.filter((row) => row.action === 'command.ordered').map((row) => row.entity)).toContain(
-      `${one.facts.hostname} (10.1.2.3)`,
-    )
+    const ordered = audit.filter((row) => row.action === 'command.ordered')
+    expect(ordered.map(({ entity }) => entity).toSorted()).toEqual(['2 hosts', `${two.facts.hostname} (10.1.2.3)`])
+    const arming = ordered.find(({ entity }) => entity === '2 hosts')?.details
+    for (const { agentId } of [one, three]) expect(arming).toContain(agentId)
   })
 
   it('accepts null instead of an empty list', async () => {

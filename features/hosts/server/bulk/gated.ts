@@ -86,7 +86,7 @@ export const registerGated = (
     bulk(
       tx: Tx,
       actor: Actor,
-      change: { action: BulkAction } & Pick<BulkRelease, 'uuids' | 'hashtags' | 'devices'>,
+      change: { action: BulkAction } & Pick<BulkRelease, 'uuids' | 'hashtags' | 'devices' | 'reason'>,
     ): Promise<unknown>
     /** Returns the names of hosts by id. */
     names(tx: Tx, uuids: readonly string[]): Promise<ReadonlyMap<string, string>>

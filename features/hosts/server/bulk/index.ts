@@ -28,13 +28,14 @@ export const bulkFeature = (app: HttpApp, context: HostsContext) => {
     latestPackage: context.builds.latestPackage,
     worksAgain: bulk.worksAgain,
     configuration: configuration.carryOut,
-    bulk: (tx, actor, { action, uuids, hashtags, devices }) =>
+    bulk: (tx, actor, { action, uuids, hashtags, devices, reason }) =>
       bulk.enqueue(tx, actor, {
         action,
         applyToPresent: false,
         uuids: [...uuids],
         ...(hashtags === undefined ? {} : { hashtags: [...hashtags] }),
         ...(devices === undefined ? {} : { devices }),
+        ...(reason === undefined ? {} : { reason }),
       }),
   })
 

@@ -7,11 +7,7 @@ import type { Audit, AuditTarget } from '#features/audit/server/index.ts'
 import type { BulkAction } from '#features/contract.ts'
 import { actionTitles } from './possible.ts'
 
-/**
- * Number of hosts that get one audit record each. For more hosts, each record names as many as fit its details (ids of
- * 37 characters).
- */
-const singly = 20
+/** Number of hosts of one record: as many ids of 37 characters fit its details. */
 const idsPerRecord = 200
 
 /**
@@ -28,15 +24,15 @@ export const recordOrder = async (
 ): Promise<void> => {
   const order = `${actionTitles[action]}${revertText(revertMinutes)}`
   const targets = hosts.map(({ agent_id, host }): AuditTarget => ({ kind: 'host', id: agent_id, name: host }))
-  if (hosts.length <= singly) {
-    for (const [at, { agent_id, host, address }] of hosts.entries())
-      await audit.write(tx, actor, {
-        action: 'command.ordered',
-        entity: `${host} (${address})`,
-        details: `${order}: agent ${agent_id}`,
-        variant: action,
-        objects: targets.slice(at, at + 1),
-      })
+  const [only] = hosts
+  if (only !== undefined && hosts.length === 1) {
+    await audit.write(tx, actor, {
+      action: 'command.ordered',
+      entity: `${only.host} (${only.address})`,
+      details: `${order}: agent ${only.agent_id}`,
+      variant: action,
+      objects: targets,
+    })
     return
   }
   for (let at = 0; at < hosts.length; at += idsPerRecord) {

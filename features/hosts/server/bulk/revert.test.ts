@@ -57,7 +57,7 @@ describe('a host that is armed', () => {
       expect(await ordersOf(agent)).toEqual([['Armed', 10]])
     }
     expect((await recordsOf('bulk.ordered'))[0]?.details).toContain(`Arm${after10}, job`)
-    expect((await recordsOf('command.ordered'))[0]?.details).toContain(`Arm${after10}: agent`)
+    expect((await recordsOf('command.ordered'))[0]?.details).toBe(`Arm${after10}: ${uuids.toSorted().join(',')}`)
   })
 
   it('stays armed if the order makes more than 25 armed hosts', async () => {
