@@ -1,10 +1,10 @@
 /** Compares the reports that the server acknowledged with the rows that its database stores. */
 
-import { eventCatalogue } from '@portcullis/features/contract.ts'
+import { attachmentKinds, eventCatalogue } from '@portcullis/features/contract.ts'
 import pg from 'pg'
 import type { ReportingHost } from './reporting-host.ts'
 
-const attached = Number(eventCatalogue.attached.code)
+const attachments = attachmentKinds.map((kind) => Number(eventCatalogue[kind].code))
 
 /** Connection settings of a database. */
 export type Connection = pg.ClientConfig
@@ -52,8 +52,8 @@ export const compareStored = (connection: Connection, hosts: readonly ReportingH
     )
     // A serial number is attached only once, so a second attachment event means that a report was processed twice.
     const { rows: events } = await client.query<{ n: number }>(
-      'SELECT count(*)::int AS n FROM events WHERE agent_id = ANY($1) AND code = $2 GROUP BY agent_id, device_id HAVING count(*) > 1',
-      [ids, attached],
+      'SELECT count(*)::int AS n FROM events WHERE agent_id = ANY($1) AND code = ANY($2) GROUP BY agent_id, device_id HAVING count(*) > 1',
+      [ids, attachments],
     )
     const there = new Set(stored.map(({ serial }) => serial))
     const all = hosts.flatMap(({ reported }) => reported.acknowledged)

@@ -57,7 +57,7 @@ describe('a host in monitoring mode', () => {
     await agent.plug({ ...stick(), ...blocked })
     const block = (await alerts()).filter(({ kind }) => kind === 'blocked')
     expect(block).toMatchObject([
-      { title: expect.stringMatching(/\(blocked\) on kiosk-1$/), severityString: 'Error', hostsCount: 1 },
+      { title: expect.stringMatching(/\(blocked by policy\) on kiosk-1$/), severityString: 'Warning', hostsCount: 1 },
     ])
     const story = (await admin.get(`${base}/systemNotification/notices/${block[0]?.id}`)).json()
     expect(story.hosts).toMatchObject([{ hostIdentifier: 'kiosk-1', devices: [{ waits: true }] }])

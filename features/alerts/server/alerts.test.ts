@@ -83,7 +83,7 @@ describe('risk alerts', () => {
       await run()
     }
     expect((await risk(admin)).map(({ count, title }) => [count, title])).toEqual([
-      [10_000, 'O.MG Cable (blocked) on HOST-1'],
+      [10_000, 'O.MG Cable (blocked by policy) on HOST-1'],
     ])
     // Ten thousand hosts with the same model.
     for (let i = 0; i < 10; i++) {
@@ -188,9 +188,9 @@ describe('risk alerts', () => {
     await run()
     const alerts = await risk(admin)
     expect(alerts).toHaveLength(40)
-    expect(alerts.every(({ hostsCount, title }) => hostsCount === 25 && title.endsWith('(blocked) on 25 hosts'))).toBe(
-      true,
-    )
+    expect(
+      alerts.every(({ hostsCount, title }) => hostsCount === 25 && title.endsWith('(blocked by policy) on 25 hosts')),
+    ).toBe(true)
   })
 
   it('are listed with the most severe first, then the newest, or in another order', async () => {
@@ -198,7 +198,7 @@ describe('risk alerts', () => {
     for (const [kind, pid] of [
       ['attackTool', '0001'],
       ['vulnerable', '0002'],
-      ['blocked', '0003'],
+      ['driverMismatch', '0003'],
       ['vulnerable', '0004'],
     ] as const) {
       await append(t, deviceEvent(kind, { pid, name: '' }))
@@ -206,15 +206,15 @@ describe('risk alerts', () => {
       t.clock.advance(1_000)
     }
     const pids = async (query: string) => (await risk(admin, query)).map(({ entityId }) => entityId.slice(-1)).join('')
-    expect(await pids('')).toBe('1342')
-    expect(await pids('?sortBy=severity_asc')).toBe('1342')
+    expect(await pids('')).toBe('3142')
+    expect(await pids('?sortBy=severity_asc')).toBe('3142')
     expect(await pids('?sortBy=lastTime_desc')).toBe('4321')
     expect(await pids('?SortBy=LASTTIME_ASC')).toBe('1234')
     expect(await pids('?sortBy=severity_desc&pageSize=2&pageNumber=2')).toBe('31')
     expect(await pids(`?riskNotificationViewQuery=${encodeURIComponent('{"sortBy":"lastTime_desc"}')}`)).toBe('4321')
     const [, , , last] = await risk(admin)
     await admin.post(`${base}/riskNotifications/pin`, { id: last?.id, isPinned: true })
-    expect(await pids('')).toBe('2134')
+    expect(await pids('')).toBe('2314')
     const refused = await admin.get(`${base}/riskNotifications?sortBy=title_asc`)
     expect([refused.statusCode, refused.json().errors?.[0]?.field]).toEqual([400, 'query.sortBy'])
   })
@@ -334,7 +334,8 @@ describe('risk alerts', () => {
     expect(await kinds('?riskNotificationViewQuery[kind]=blocked')).toEqual(['blocked'])
     expect(await kinds('?RISKNOTIFICATIONVIEWQUERY%5BKind%5D=blocked&Title=blocked')).toEqual(['blocked'])
     expect(await kinds('?severity=%3C%3D2')).toEqual(['keyClone'])
-    expect(await kinds('?severityString=error')).toEqual(['blocked'])
+    expect(await kinds('?severityString=error')).toEqual([])
+    expect(await kinds('?severityString=warning')).toEqual(['blocked', 'vulnerable'])
     expect(await kinds('?title=%25')).toEqual([])
     expect(await kinds('?entityId=1209:6667')).toEqual(['blocked', 'vulnerable'])
     expect(await kinds('?entityId=209:66')).toEqual(['blocked', 'vulnerable'])

@@ -90,7 +90,7 @@ describe('a stream of events', () => {
     peer.state.next = [{ status: 503 }]
     await append(t, deviceEvent('attached'), deviceEvent('blocked'))
     await sender.later(10)
-    await sender.group(6, { minimumSeverity: 'Error' })
+    await sender.group(6, { minimumSeverity: 'Warning' })
     await sender.later(301)
     const [refused, taken] = peer.seen.slice(-2)
     expect(refused?.headers['webhook-id']).not.toBe(taken?.headers['webhook-id'])
@@ -122,7 +122,7 @@ describe('a stream of events', () => {
   it('contains only what its group selects, and an Administrator can skip it', async () => {
     const peer = sender.opened(await startSyslogReceiver({ protocol: 'tcp' }))
     await sender.group(6, {
-      minimumSeverity: 'Error',
+      minimumSeverity: 'Warning',
       hashtags: ['Kiosk'],
       notifications: [{ id: 'Agent', isEnabled: false }],
       channels: { syslog: { isEnabled: true, address: `127.0.0.1:${peer.port}`, protocol: 'tcp', format: 'ocsf' } },

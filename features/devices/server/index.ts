@@ -63,6 +63,7 @@ export const devicesFeature = (app: HttpApp, context: DevicesContext & { decisio
     /** Returns the stored devices of locked hosts, which reports and assessments change. */
     storedOf: store.ofAgents,
     writeReported: store.write,
+    lastHosts: store.lastHosts,
     writeDecisions: store.writeDecisions,
     writeFindings: findingStore.write,
     moveCounters: store.moveCounters,

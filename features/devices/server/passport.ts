@@ -3,6 +3,7 @@ import { notFound } from '@portcullis/platform/server/app-error.ts'
 import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import { isId } from '@portcullis/platform/server/ids.ts'
 import {
+  attachmentKinds,
   eventCatalogue,
   type getDevicePassport,
   type PassportStay,
@@ -13,7 +14,7 @@ import {
 import { decisionReason } from './decision-labels.ts'
 import { createPassportRead, type DeviceEvent, type DevicePlace, type StoredDecision } from './passport.read.ts'
 
-const attached = Number(eventCatalogue.attached.code)
+const attachments = attachmentKinds.map((kind) => Number(eventCatalogue[kind].code))
 const gone = Number(eventCatalogue.gone.code)
 const blocked = Number(eventCatalogue.blocked.code)
 
@@ -38,7 +39,7 @@ const staysOn = (place: DevicePlace, events: readonly DeviceEvent[]): PassportSt
   }
   const inOrder = events.toSorted((a, b) => a.at.getTime() - b.at.getTime() || a.event_id - b.event_id)
   for (const { code, at } of inOrder) {
-    if (code === attached) {
+    if (attachments.includes(code)) {
       // Its removal was not reported.
       if (open !== undefined) Object.assign(open, { to: at.toISOString(), isApproximate: true })
       open = begin(at, false)
@@ -131,7 +132,7 @@ export const createPassport = (db: Queryable) => {
     const places = found.slice(0, hosts)
     const followed = places.slice(0, hostsWithStays)
     const [events, decided] = await Promise.all([
-      read.events(followed, [attached, gone, blocked], mostStays),
+      read.events(followed, [...attachments, gone, blocked], mostStays),
       read.decisions(followed, mostDecisions + 1),
     ])
     const eventsOf = Map.groupBy(events, byKey)

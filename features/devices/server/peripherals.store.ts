@@ -6,6 +6,15 @@ import { fold } from '@portcullis/platform/server/list/columns.ts'
 import type { Enforced, FindingVerdict } from '#features/contract.ts'
 import type { NewFingerprint, StoredFingerprint } from './fingerprint.ts'
 
+/** A device of a host. */
+export interface DeviceKey {
+  agentId: string
+  deviceId: string
+}
+
+/** A serial number of more hosts than these identifies no device. */
+const hostsOfSerial = 5
+
 export type PeripheralsStore = ReturnType<typeof createPeripheralsStore>
 
 /** A stored peripheral, as the ingest compares it with a report. */
@@ -339,6 +348,44 @@ export const createPeripheralsStore = (db: Db) => ({
         present = excluded.present, authorized = excluded.authorized, source = excluded.source, rule_id = excluded.rule_id,
         unapproved = excluded.unapproved, enforced = excluded.enforced, case_number = excluded.case_number,
         driver_mismatch = excluded.driver_mismatch, kernel = excluded.kernel, controller = excluded.controller`)
+  },
+
+  /**
+   * Returns the names of the other hosts that had these devices last, by agent and device id. Leaves out devices that are attached
+   * there, unless `gone` names them. Runs before `write`, which replaces the time when the host itself had the device.
+   */
+  lastHosts: async (
+    tx: Tx,
+    arrivals: readonly (DeviceKey & { serial: string })[],
+    gone: readonly DeviceKey[],
+  ): Promise<ReadonlyMap<string, ReadonlyMap<string, string>>> => {
+    if (arrivals.length === 0) return new Map()
+    const rows = await tx.prepared<{ agent_id: string; device_id: string; host: string }>(sql`
+      select u.agent_id, u.device_id, r.host
+      from ${unnestOf([
+        [arrivals.map((one) => one.agentId), 'uuid[]'],
+        [arrivals.map((one) => one.deviceId), 'text[]'],
+        [arrivals.map((one) => one.serial), 'text[]'],
+      ])} u(agent_id, device_id, serial)
+        cross join lateral (
+          select (array_agg(q.agent_id order by q.last_seen desc) filter (where q.device_id = u.device_id))[1] as agent_id,
+            max(q.last_seen) filter (where q.device_id = u.device_id) as last_seen
+          from (
+            select p.agent_id, p.device_id, p.present and g.agent_id is null as present,
+              case when g.agent_id is null then p.last_seen else 'infinity' end as last_seen
+            from peripherals p left join ${unnestOf([
+              [gone.map((one) => one.agentId), 'uuid[]'],
+              [gone.map((one) => one.deviceId), 'text[]'],
+            ])} g(agent_id, device_id) on g.agent_id = p.agent_id and g.device_id = p.device_id
+            where p.serial_folded = lower(u.serial) and p.serial <> '' and p.agent_id <> u.agent_id limit ${hostsOfSerial + 1}::int) q
+          having count(*) <= ${hostsOfSerial}::int and not bool_or(q.device_id = u.device_id and q.present)) l
+        join agent_rows r on r.agent_id = l.agent_id
+        left join peripherals o on o.agent_id = u.agent_id and o.device_id = u.device_id
+      where o.agent_id is null or (not o.present and o.last_seen < l.last_seen)`)
+    const byAgent = Map.groupBy(rows, (row) => row.agent_id)
+    return new Map(
+      [...byAgent].map(([agentId, all]) => [agentId, new Map(all.map((row) => [row.device_id, row.host]))]),
+    )
   },
 
   /** Writes decisions that changed while the device itself did not. */

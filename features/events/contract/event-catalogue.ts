@@ -35,9 +35,18 @@ const remediation = (activity: number, activityName: string, ...status: [number,
 
 /** The events by kind. Existing codes and names never change: connectors match on them. */
 export const eventCatalogue = {
-  attached: event('0x110001', 4, 'New USB peripheral detected', peripheral(1, 'Connect'), {
-    meaning: 'A USB device was attached to a host.',
+  attached: event('0x110001', 5, 'New USB peripheral detected', peripheral(1, 'Connect'), {
+    meaning: 'A USB device was attached to a host for the first time.',
     cause: 'Somebody plugged the device in, or the host found it after a restart or a poll.',
+  }),
+  attachedAgain: event('0x110004', 5, 'USB peripheral attached again', peripheral(1, 'Connect'), {
+    meaning: 'A USB device was attached to a host that had it before.',
+    cause: 'Somebody plugged the device in again, or the host found it after a restart or a poll.',
+  }),
+  moved: event('0x110005', 5, 'USB peripheral moved here', peripheral(1, 'Connect'), {
+    meaning:
+      'A USB device was attached to a host, and it was last attached to another host or to another port of this host. The event names that host or port. Devices are the same if their IDs and serial numbers are the same. A serial number of more than 5 hosts identifies no device.',
+    cause: 'Somebody took the device from there to here.',
   }),
   gone: event('0x110003', 5, 'USB peripheral disconnected', peripheral(2, 'Disconnect'), {
     meaning: 'A USB device is no longer attached to a host.',
@@ -60,13 +69,13 @@ export const eventCatalogue = {
       steps: ['deny', 'accept', 'hosts', 'devices'],
     },
   }),
-  blocked: event('0x110011', 3, 'USB peripheral blocked', disabled, {
+  blocked: event('0x110011', 4, 'USB peripheral blocked', disabled, {
     meaning: 'An armed host blocked a device. The event gives the reason and the case number that the user sees.',
     cause: 'No rule allows the device, a deny rule matches it, or it is an attack tool.',
     cure: 'If the device belongs there, approve it for the host, a tag or all hosts. Otherwise leave it blocked.',
     guide: 'troubleshooting.md#a-device-is-blocked-and-should-work',
     alert: {
-      title: 'Blocked device',
+      title: 'Blocked by policy',
       meaning: 'An armed host blocked a device, because a rule denies it or no rule allows it.',
       group: 'Devices',
       order: 7,
@@ -484,6 +493,9 @@ export const eventCatalogue = {
   ),
 }
 export type EventKind = keyof typeof eventCatalogue
+
+/** The events that say that a device was attached. */
+export const attachmentKinds = ['attached', 'attachedAgain', 'moved'] as const satisfies readonly EventKind[]
 
 /** Events about one USB device. Their details begin with its ids and names, which outputs read. */
 export type DeviceEventKind = Exclude<

@@ -23,6 +23,8 @@ export type HostChange = {
   peripheral: HostPeripheral
   /** The device could be used before; false if it was not attached. */
   wasUsable: boolean
+  /** Of an attached device: whether the host had it before, and the port if that was another one. */
+  arrival?: { isKnown: boolean; fromPort?: string }
   /** Its fingerprint before a report with more details (report descriptors, speed); else undefined. */
   before?: Fingerprint
   /** Its drivers contradict its claim, and did not before. */
@@ -101,6 +103,11 @@ const placeRank = (row: HostPeripheral, { portPath, controller }: DeviceReport):
   if (row.portPath === portPath) return 1
   return !row.controller && controller && portsOf(row.portPath) === portsOf(portPath) ? 2 : undefined
 }
+
+/** Returns whether a stored device was at another port. The number of a bus can change with each start of the host. */
+const wasElsewhere = (row: HostPeripheral, report: DeviceReport): boolean =>
+  placeRank(row, report) === undefined &&
+  ((row.controller ?? '') !== '' || portsOf(row.portPath) !== portsOf(report.portPath))
 
 /** Returns the case number of a device at a port. The host derives it from the port path if there is no serial number. */
 const caseNumberAt = (row: HostPeripheral | undefined, portPath: string): string =>
@@ -223,6 +230,7 @@ export const applyReport = (
     }
     if (there !== undefined) remove(portPath, occurred)
     const deviceId = idFor(device)
+    const known = byId.get(deviceId)
     const attached: HostPeripheral = {
       ...fresh,
       deviceId,
@@ -231,8 +239,8 @@ export const applyReport = (
       source: 'default',
       ruleId: null,
       unapproved: false,
-      caseNumber: caseNumberAt(byId.get(deviceId), portPath),
-      finding: byId.get(deviceId)?.finding ?? null,
+      caseNumber: caseNumberAt(known, portPath),
+      finding: known?.finding ?? null,
     }
     byPort.set(portPath, attached)
     set(attached)
@@ -242,6 +250,10 @@ export const applyReport = (
       what: 'attached',
       peripheral: attached,
       wasUsable: false,
+      arrival: {
+        isKnown: known !== undefined,
+        ...(known !== undefined && wasElsewhere(known, report) ? { fromPort: known.portPath } : {}),
+      },
       ...driverNews(undefined),
       occurred,
       ...(repeated === undefined ? {} : { repeated }),

@@ -204,7 +204,7 @@ describe('events', () => {
       ['0x110010', 'Critical', 'USB', '1', 'Known attack tool detected'],
       ['0x110012', 'Warning', 'USB', '1', 'Vulnerable USB peripheral detected'],
       ['0x110003', 'Notice', 'USB', '1', 'USB peripheral disconnected'],
-      ['0x110001', 'Warning', 'USB', '3', 'New USB peripheral detected'],
+      ['0x110001', 'Notice', 'USB', '3', 'New USB peripheral detected'],
     ])
     expect(new Set(events.map((e) => e.eventEntityID))).toEqual(new Set(['lab-7 (10.0.0.7)']))
     expect(events.at(-1)?.details).toMatch(
@@ -232,7 +232,7 @@ describe('events', () => {
     const time = (at: number) => `${new Date(at).toISOString().slice(0, 19)}Z`
     const events = (await agent.events()).slice(-3)
     expect(events.map((e) => [e.eventCode, e.severityString, e.details.replace(/^.*\)/, '')])).toEqual([
-      ['0x110001', 'Warning', `: attached 9,983 more times, last at ${time(now - 60_000)}`],
+      ['0x110001', 'Notice', `: attached 9,983 more times, last at ${time(now - 60_000)}`],
       ['0x110017', 'Error', `Port 1-5: 2,000 changes between ${time(now - 7_200_000)} and ${time(now - 30_000)}`],
       ['0x110017', 'Error', `Port 1-6: 1 change between ${time(now - 20_000)} and ${time(now - 20_000)}`],
     ])

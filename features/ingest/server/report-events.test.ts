@@ -47,6 +47,41 @@ describe('the events of a report', () => {
     })
   })
 
+  it('distinguish the first attachment from later ones', () => {
+    const [stored] = after(attach())
+    const gone = { ...(stored as HostPeripheral), present: false, controller: '' }
+    const told = (report: object, lastHosts = new Map<string, string>()) => {
+      const { kind, details } = eventsOf(
+        host,
+        applyReport([gone], [attach(stick(report), named)], null),
+        false,
+        known,
+        false,
+        lastHosts,
+      )[0] as ReturnType<typeof of>[number]
+      return [kind, details.replace(/^.*\(Maker Stick\)(: )?/, '')]
+    }
+    expect(kinds(of([attach()]))).toEqual(['attached'])
+    expect(told({})).toEqual(['attachedAgain', ''])
+    expect(told({ portPath: '3-1' })).toEqual(['attachedAgain', ''])
+    expect(told({ portPath: '1-2' })).toEqual(['moved', 'last attached to port 1-1'])
+    const elsewhere = new Map([[gone.deviceId, 'WS-2']])
+    expect(told({ portPath: '1-2' }, elsewhere)).toEqual(['moved', 'last attached to WS-2'])
+    // Without a serial number, the device at another port is another one.
+    const other = { ...gone, serial: '' }
+    expect(
+      kinds(
+        eventsOf(
+          host,
+          applyReport([other], [attach(stick({ portPath: '1-2', serial: '' }))], null),
+          false,
+          known,
+          false,
+        ),
+      ),
+    ).toEqual(['attached'])
+  })
+
   it('of the first inventory are one, and its findings', () => {
     const [one, two] = [attach(), attach(plainKeyboard({ portPath: '1-2' }), { attackTool: 'confirmed' })]
     const first = of([one, two], { isFirst: true })

@@ -54,6 +54,13 @@ export const droppedEvent = (
   }
 }
 
+/** Returns where an attached device was before, for the details of an event; undefined if it did not move. */
+const cameFrom = ({ arrival, peripheral }: HostChange, lastHosts: ReadonlyMap<string, string>): string | undefined => {
+  const host = lastHosts.get(peripheral.deviceId)
+  if (host !== undefined) return `last attached to ${host}`
+  return arrival?.fromPort === undefined ? undefined : `last attached to port ${arrival.fromPort}`
+}
+
 const levels = [null, 'suspected', 'confirmed'] as const
 
 /**
@@ -67,6 +74,8 @@ export const eventsOf = (
   /** The host's peripherals with their decisions, by id. */
   evaluated: ReadonlyMap<string, HostPeripheral>,
   isArmed: boolean,
+  /** Names of other hosts that had devices last, by the id of the device. */
+  lastHosts: ReadonlyMap<string, string> = new Map(),
 ): NewEvent[] => {
   const events: NewEvent[] = []
   /** Adds the reason and the case number for the user of the host. */
@@ -91,14 +100,15 @@ export const eventsOf = (
       occurred,
     })
     if (what === 'gone') events.push(event('gone'))
-    if (what === 'attached') {
+    if (what === 'attached' && !isFirst) {
       const { repeated } = change
-      if (!isFirst)
-        events.push(
-          repeated === undefined
-            ? event('attached')
-            : { ...event('attached', `attached ${timesMore(repeated)}`), times: 1 + repeated.count },
-        )
+      const from = cameFrom(change, lastHosts)
+      const kind = from !== undefined ? 'moved' : change.arrival?.isKnown === true ? 'attachedAgain' : 'attached'
+      const notes = [from, repeated === undefined ? undefined : `attached ${timesMore(repeated)}`]
+      events.push({
+        ...event(kind, notes.filter((one) => one !== undefined).join(', ')),
+        ...(repeated === undefined ? {} : { times: 1 + repeated.count }),
+      })
     }
     if (what === 'attached' || before !== undefined) {
       const { attackTool, vulnerable } = peripheral.fingerprint

@@ -27,6 +27,19 @@ const attachmentsOf = (agentId: string, changes: readonly HostChange[], now: Dat
   return [...counts.values()]
 }
 
+/** Returns the devices with a serial number that reports attached, and the devices that they removed. */
+const movesOf = (collected: readonly CollectedReport[]) => {
+  const of = (which: HostChange['what']) =>
+    collected.flatMap(({ agentId, applied, isFirst }) =>
+      isFirst
+        ? []
+        : applied.changes.flatMap(({ what, peripheral: { deviceId, serial } }) =>
+            what === which && serial !== '' ? [{ agentId, deviceId, serial }] : [],
+          ),
+    )
+  return [of('attached'), of('gone')] as const
+}
+
 const countersOf = (collected: readonly CollectedReport[], assessments: ReadonlyMap<string, Assessment>) => {
   const counters = createCounterMoves()
   for (const { agentId, stored } of collected) {
@@ -37,13 +50,18 @@ const countersOf = (collected: readonly CollectedReport[], assessments: Readonly
 }
 
 /** Returns the events of one report in order: devices, mode, errors. */
-const eventsOfReport = (one: CollectedReport, assessed: Assessment | undefined): NewEvent[] => [
+const eventsOfReport = (
+  one: CollectedReport,
+  assessed: Assessment | undefined,
+  lastHosts: ReadonlyMap<string, string> | undefined,
+): NewEvent[] => [
   ...eventsOf(
     one.seen,
     one.applied,
     one.isFirst,
     new Map(assessed?.peripherals.map((p) => [p.deviceId, p]) ?? []),
     one.mode?.armed ?? one.state.armed,
+    lastHosts,
   ),
   ...one.events.dropped,
   ...one.events.mode,
@@ -68,6 +86,7 @@ export const createWriteReports =
     const { reported = [], decided = [] } = Object.groupBy(moved, ({ isReported }) =>
       isReported ? 'reported' : 'decided',
     )
+    const lastHosts = await peripherals.lastHosts(tx, ...movesOf(collected))
     await peripherals.writeReported(
       tx,
       now,
@@ -118,7 +137,9 @@ export const createWriteReports =
       if (host === undefined) throw new Error(`host ${agentId} is not in this batch`)
       return eventOrigin(host)
     }
-    const happened = collected.flatMap((one) => eventsOfReport(one, assessments.get(one.agentId)))
+    const happened = collected.flatMap((one) =>
+      eventsOfReport(one, assessments.get(one.agentId), lastHosts.get(one.agentId)),
+    )
     const acks = collected.flatMap(({ agentId, acks }) => (acks === undefined ? [] : [{ agentId, acks }]))
     happened.push(...(await commands.acknowledge(tx, acks, baseOf)))
     const held = collected.flatMap(({ agentId, held }) => (held === null ? [] : [{ agentId, held }]))

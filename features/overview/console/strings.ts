@@ -51,7 +51,7 @@ export const strings = withPageWords({
   since: 'Since {time}',
   newAttackTools: '{number} new {count, plural, one {attack tool} other {attack tools}}',
   newVulnerable: '{number} new {count, plural, one {vulnerable device} other {vulnerable devices}}',
-  attachedEvents: '{number} {count, plural, one {device attachment} other {device attachments}}',
+  attachedEvents: '{number} {count, plural, one {device} other {devices}} attached for the first time',
   enrolledEvents: '{number} {count, plural, one {host enrolment} other {host enrolments}}',
   lastDay: 'Last 24 hours',
   sinceLastVisit: 'Since your last visit',

@@ -31,6 +31,8 @@ type EventName = keyof typeof eventCatalogue
 /** The lanes of events. Events without an entry are about the host. */
 const laneOf: Readonly<Partial<Record<EventName, TimelineLane>>> = {
   attached: 'attachment',
+  attachedAgain: 'attachment',
+  moved: 'attachment',
   gone: 'attachment',
   changesDropped: 'attachment',
   inventory: 'attachment',
