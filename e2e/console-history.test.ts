@@ -102,4 +102,20 @@ describe('the history of a device', unless(whyNoChromium), () => {
     expect(wrong).toEqual([])
     await context.close()
   })
+
+  it('shows the hosts, decisions and serial numbers of its model, each with its rows', async () => {
+    const { page, context, wrong } = await openSignedIn(browser, server.url, '/peripherals/models')
+    await page.getByRole('grid').getByRole('link', { name: 'Ultra', exact: false }).click()
+    await page.getByRole('link', { name: '2 hosts have it attached' }).waitFor()
+    expect(await page.getByRole('link', { name: /^2 new hosts, / }).getAttribute('href')).toContain('firstSeen=')
+    await page.getByText('First device of this model: on 2 hosts in the last 90 days').waitFor()
+    await page
+      .getByText('A rule with a serial number applies to every device that has this number.', { exact: false })
+      .waitFor()
+    await page.getByRole('table', { name: 'Decisions' }).getByText('No rule allows it').waitFor()
+    await page.getByRole('link', { name: /^2 new hosts, / }).click()
+    await page.getByRole('grid').getByText('desk-1').waitFor()
+    expect(wrong).toEqual([])
+    await context.close()
+  })
 })

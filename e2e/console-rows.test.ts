@@ -10,7 +10,7 @@ const lists: readonly [path: string, table: string, opens: RegExp][] = [
   ['/agents', 'Hosts', /\/agents\?open=/],
   ['/agentless', 'Agentless hosts', /\/agentless\?open=/],
   ['/peripherals', 'Devices', /\/peripherals\?open=/],
-  ['/peripherals/models', 'Models', /\/peripherals\?vid=\w+&pid=/],
+  ['/peripherals/models', 'Models', /\/peripherals\/models\/\w{4}:\w{4}$/],
   ['/insights', 'Attack tools', /\/insights/],
   ['/rollouts', 'Rollouts', /\/rollouts\/[\w-]+$/],
   ['/commands', 'Commands', /\/agents\/[\w-]+\?tab=commands/],

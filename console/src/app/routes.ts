@@ -139,6 +139,11 @@ const models = createRoute({
   validateSearch: listSearch<OfferedFilter<typeof modelList>>(),
   staticData: { page: (): Page => import('@portcullis/features/devices/console/ModelsPage.tsx') },
 })
+const model = createRoute({
+  getParentRoute: () => inside,
+  path: '/peripherals/models/$model',
+  staticData: { page: (): Page => import('@portcullis/features/devices/console/model/ModelPage.tsx') },
+})
 const peripheral = createRoute({
   getParentRoute: () => inside,
   path: '/peripherals/$uuid',
@@ -385,6 +390,7 @@ export const routeTree = root.addChildren([
     quarantines,
     peripherals,
     models,
+    model,
     peripheral,
     findings,
     insights,

@@ -1,4 +1,5 @@
 import { Button } from '@mantine/core'
+import { modelAddress } from '@portcullis/platform/console/lib/addresses.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { lazilyDialog } from '@portcullis/platform/console/ui/lazily.tsx'
 import { ListPage } from '@portcullis/platform/console/ui/list/ListPage.tsx'
@@ -13,7 +14,7 @@ import {
   peripheralsAggExportPdf,
 } from '#features/contract.ts'
 import { ExportMenu } from '#features/reports/console/shared/ExportMenu.tsx'
-import { modelAddress, modelsTable } from './models.view.tsx'
+import { modelsTable } from './models.view.tsx'
 import { NoDevices } from './NoDevices.tsx'
 import { strings } from './strings.ts'
 import { useModelDecision } from './useModelDecision.ts'

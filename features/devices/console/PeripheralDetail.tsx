@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core'
-import { modelHostsAddress } from '@portcullis/platform/console/lib/addresses.ts'
+import { modelAddress, modelHostsAddress } from '@portcullis/platform/console/lib/addresses.ts'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
@@ -106,6 +106,8 @@ const SameModel = ({ device, count }: { device: Peripheral; count: number }) => 
   const { session } = useServices()
   return (
     <p>
+      <PlainLink href={modelAddress(device)}>{strings.pageOfModel}</PlainLink>
+      {' · '}
       <Link to="/peripherals" search={{ vid: device.vid, pid: device.pid }}>
         {strings.sameModel({ count })}
       </Link>

@@ -1,4 +1,4 @@
-import { modelHostsAddress } from '@portcullis/platform/console/lib/addresses.ts'
+import { modelAddress, modelHostsAddress } from '@portcullis/platform/console/lib/addresses.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { Icon, kindIcon } from '@portcullis/platform/console/ui/icons.tsx'
 import { listTable } from '@portcullis/platform/console/ui/list/list-table.tsx'
@@ -7,10 +7,6 @@ import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { modelList, type PeripheralModel } from '#features/contract.ts'
 import { DeviceIds } from './shared/Device.tsx'
 import { findingOf } from './shared/findings.ts'
-
-/** Returns the address of the device list for a model. */
-export const modelAddress = (model: Pick<PeripheralModel, 'vid' | 'pid'>): string =>
-  `/peripherals?vid=${model.vid}&pid=${model.pid}`
 
 const Findings = ({ model }: { model: PeripheralModel }) => {
   const finding = findingOf(model.severity)

@@ -1,6 +1,6 @@
 /** Why the policy does not allow a device, with its label. */
 const reasons = {
-  attackTool: 'Attack tool',
+  attackTool: 'Denied by a finding',
   denied: 'Denied by a rule',
   notListed: 'Not on the allowlist',
   noAllowlist: 'No allowlist',

@@ -3,7 +3,7 @@ import { policySources, sourceNumber, sourcesSql } from '@portcullis/domain'
 /** Labels of decision sources, in the order of `policySources`. The reason of the rule is appended. */
 const sourceLabels = [
   'Hubs are always allowed',
-  'Known attack tool',
+  'Attack-tool finding',
   'Denied by a rule',
   'Allowed temporarily by a grant',
   'Allowed on this host',
@@ -38,7 +38,7 @@ const cases = (column: string, labels: Readonly<Record<string, string>>): string
 
 /** Why a host will block a device once it is armed, by decision source. The reason of the rule is appended. */
 const onceArmedLabels = {
-  [sourceNumber('attack-tool')]: 'it is a known attack tool',
+  [sourceNumber('attack-tool')]: 'it has an attack-tool finding',
   [sourceNumber('deny')]: 'a rule denies it',
   [sourceNumber('default')]: 'no rule allows it',
 }

@@ -8,6 +8,7 @@ import { registerFindingRoutes } from './findings.routes.ts'
 import { createFindings } from './findings.service.ts'
 import { createFindingsStore } from './findings.store.ts'
 import { createFingerprints } from './fingerprints.ts'
+import { createModelPassport } from './model-passport.ts'
 import { createPassport } from './passport.ts'
 import { createPeripheralsRead, modelsList, ofAgent, peripheralsList } from './peripherals.read.ts'
 import { registerPeripheralRoutes } from './peripherals.routes.ts'
@@ -49,13 +50,11 @@ export const devicesFeature = (app: HttpApp, context: DevicesContext & { decisio
   })
   const findings = createFindings(context, findingStore)
   registerFindingRoutes(app, createList(findingsList, context), findings)
-  registerPeripheralRoutes(
-    app,
-    { peripherals, models: createList(modelsList, context) },
-    read,
-    createSuggestions(context.db),
-    createPassport(context.db),
-  )
+  const models = createList(modelsList, context)
+  registerPeripheralRoutes(app, { peripherals, models }, read, createSuggestions(context.db), {
+    device: createPassport(context.db),
+    model: createModelPassport(context, models),
+  })
   return {
     /** Returns the JSON text of an agent's peripherals, attached and detached; at most 2,000. */
     ofAgent: (agentId: string): Promise<string[]> => peripherals.rowsWhere(ofAgent(agentId), 2_000),

@@ -5,6 +5,9 @@ export const agentAddress = (uuid: string): string => `/agents/${encodeURICompon
 export const deviceAddress = (uuid: string, deviceId: string): string =>
   `/peripherals/${encodeURIComponent(uuid)}?device=${encodeURIComponent(deviceId)}`
 
+/** Returns the address of a model's page. */
+export const modelAddress = ({ vid, pid }: { vid: string; pid: string }): string => `/peripherals/models/${vid}:${pid}`
+
 /** Returns the address of an event's page. */
 export const eventAddress = (eventId: number | string): string => `/events/${encodeURIComponent(String(eventId))}`
 

@@ -197,6 +197,7 @@ const fits = (schema: JsonSchema, value: unknown): boolean =>
   (schema.enum === undefined || schema.enum.includes(value)) &&
   (schema.anyOf === undefined || schema.anyOf.some((one) => fits(one, value))) &&
   (schema.type === undefined || schema.type === (typeof value === 'number' ? 'integer' : typeof value)) &&
+  (typeof value !== 'number' || value <= ((schema.maximum as number | undefined) ?? value)) &&
   (schema.pattern === undefined || (typeof value === 'string' && new RegExp(schema.pattern, 'u').test(value)))
 
 /** Returns an example for a schema: its own, or else a value of the right form. */

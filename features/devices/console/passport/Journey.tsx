@@ -4,6 +4,7 @@ import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { Columns, Quiet } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
+import { TimeAxis, TimeLines } from '@portcullis/platform/console/ui/TimeAxis.tsx'
 import { Fragment } from 'react'
 import type { getDevicePassport, PassportStay, ResponseOf } from '#features/contract.ts'
 import { strings } from './strings.ts'
@@ -58,6 +59,7 @@ export const Journey = ({
               aria-label={some.map(titleOf).join('; ') || host.hostIdentifier}
               style={{ borderBottom: '1px solid var(--pc-line)' }}
             >
+              <TimeLines from={start} to={now} width={width} height={height} />
               {some.map((stay) => {
                 const from = Math.min(x(Date.parse(stay.from)), width - narrowest)
                 return (
@@ -78,6 +80,9 @@ export const Journey = ({
           </Fragment>
         )
       })}
+      <span />
+      <TimeAxis from={start} to={now} />
+      <span />
     </Columns>
   )
 }

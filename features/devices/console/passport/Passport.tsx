@@ -8,6 +8,7 @@ import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { useLive } from '@portcullis/platform/console/ui/useLive.ts'
 import { Link } from '@tanstack/react-router'
 import { getDevicePassport, type ResponseOf } from '#features/contract.ts'
+import { strings as shared } from '../shared/strings.ts'
 import { Journey } from './Journey.tsx'
 import { strings } from './strings.ts'
 
@@ -43,7 +44,7 @@ const Decisions = ({ decisions }: { decisions: readonly Decision[] }) => (
         verdicts[one.decision],
         <Reason key="reason" decision={one} />,
         one.policyVersion === 0 ? (
-          '–'
+          shared.noPolicy
         ) : (
           <Link key="policy" to="/policy/history" search={{ version: String(one.policyVersion) }}>
             {strings.version({ version: one.policyVersion })}

@@ -44,9 +44,11 @@ const Decision = ({ device }: WhyProps) => {
         {change === undefined ? null : <Quiet>{change}</Quiet>}
       </p>
       <Note>
-        {(device.enforcedVersion === null ? strings.decidedBy : strings.hostDecidedBy)({
-          version: device.policyVersion,
-        })}{' '}
+        {device.policyVersion === 0
+          ? `${strings.noPolicy}.`
+          : (device.enforcedVersion === null ? strings.decidedBy : strings.hostDecidedBy)({
+              version: device.policyVersion,
+            })}{' '}
         {device.caseNumber === ''
           ? null
           : strings.caseNumber({ number: <code key="number">{device.caseNumber}</code> })}

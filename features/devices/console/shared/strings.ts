@@ -13,6 +13,7 @@ export const strings = withPageWords({
   attachedNotUsable: 'Attached, not usable',
   deviceId: 'Device ID',
   suspectedToolHint: 'To allow it, accept the finding, then approve the device.',
+  noPolicy: 'No policy yet',
   decidedBy: 'Decided by policy version {version, number}.',
   hostDecidedBy: 'The host decided by policy version {version, number}.',
   caseNumber: 'Case number shown to the user: {number}.',

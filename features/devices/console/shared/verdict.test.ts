@@ -11,7 +11,7 @@ describe('verdictOf', () => {
     expect(verdictOf({ policyState: 'noAllowlist' })).toEqual({ severity: 'neutral', word: 'No allowlist' })
     expect(verdictOf({ policyState: 'attackToolWorks' })).toEqual({
       severity: 'red',
-      word: 'Attack tool, still works',
+      word: 'Denied by a finding, still works',
     })
     expect(verdictOf({ policyState: 'deniedGone' }).severity).toBe('neutral')
   })

@@ -1,5 +1,6 @@
 import { localTime } from '@portcullis/platform/console/lib/time.ts'
 import { Columns, PressButton, Quiet, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { TimeAxis, TimeLines } from '@portcullis/platform/console/ui/TimeAxis.tsx'
 import type { Severity } from '@portcullis/platform/console/ui/theme/tokens.ts'
 import { Fragment } from 'react'
 import type { TimelineEntry, TimelineLane } from '#features/contract.ts'
@@ -68,6 +69,7 @@ export const LaneStrip = ({ entries, from, to, hidden, chosen, toggle }: LaneStr
               aria-label={strings.laneText({ lane: name, count: some.length })}
               style={{ borderBottom: '1px solid var(--pc-line)' }}
             >
+              <TimeLines from={from} to={to} width={width} height={height} />
               {marksOf(some, from, to).map(({ x, severity, title }) => (
                 <rect key={x} x={x} y={3} width={1.4} height={height - 6} fill={`var(--pc-${severity})`}>
                   <title>{title}</title>
@@ -77,6 +79,8 @@ export const LaneStrip = ({ entries, from, to, hidden, chosen, toggle }: LaneStr
           </Fragment>
         )
       })}
+      <span />
+      <TimeAxis from={from} to={to} />
     </Columns>
   )
 }
