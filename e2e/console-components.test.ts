@@ -352,8 +352,9 @@ describe('components of the console', unless(whyNoChromium), () => {
     const answers = { previewPolicy: preview, decideDevices: { version: 7, isChanged: true }, getHashtags: [] }
     const isDisabled = (page: Page, name: string) => page.getByRole('button', { name }).isDisabled()
 
-    it('decides on one host with the default reason and the serial number, by keyboard', async () => {
+    it('decides on one host with the serial number, without a reason, by keyboard alone', async () => {
       const page = await open('decide', { answers })
+      await expect.poll(() => isDisabled(page, 'Approve on this host')).toBe(false)
       await page.getByLabel('Reason').focus()
       await page.keyboard.press('Enter')
       await expect.poll(() => callsOf(page, 'close')).toHaveLength(1)
@@ -362,7 +363,7 @@ describe('components of the console', unless(whyNoChromium), () => {
           body: {
             decision: 'allow',
             devices: [{ uuid: '00000000-0000-4000-8000-000000000001', vid: '0781', pid: '5567', serialNumber: 'S1' }],
-            reason: 'Approved manually',
+            reason: '',
           },
         },
       ])
@@ -385,7 +386,7 @@ describe('components of the console', unless(whyNoChromium), () => {
       await page.getByLabel('Reason').fill('A test')
       expect(await isDisabled(page, 'Approve on this host')).toBe(true)
       await page.getByLabel('Allow despite attack-tool finding').check({ force: true })
-      expect(await isDisabled(page, 'Approve on this host')).toBe(false)
+      await expect.poll(() => isDisabled(page, 'Approve on this host')).toBe(false)
       await page.getByText('Deny', { exact: true }).click()
       await page.getByRole('button', { name: 'Deny on this host' }).click()
       await expect.poll(() => callsOf(page, 'decideDevices')).toMatchObject([{ body: { decision: 'deny' } }])

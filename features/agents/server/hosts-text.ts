@@ -1,2 +1,3 @@
+import { countText } from '@portcullis/domain'
 /** Returns a number of hosts in words. */
-export const hostsText = (n: number): string => `${n} ${n === 1 ? 'host' : 'hosts'}`
+export const hostsText = (n: number): string => countText(n, 'host')

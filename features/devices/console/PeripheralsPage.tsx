@@ -12,8 +12,9 @@ import { useSelection } from '@portcullis/platform/console/ui/table/useSelection
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { useState } from 'react'
 import { exportPeripheralsCsv, exportPeripheralsPdf, getPeripherals, type Peripheral } from '#features/contract.ts'
+import type { BulkQuestion as HostsQuestion } from '#features/hosts/console/shared/bulk/useBulkAction.ts'
 import type { BulkQuestion } from '#features/policy/console/shared/BulkDecideDialog.tsx'
-import { bulkDevicesOf } from '#features/policy/console/shared/bulk-decide.ts'
+import { type BulkDevice, bulkDevicesOf } from '#features/policy/console/shared/bulk-decide.ts'
 import { ExportMenu } from '#features/reports/console/shared/ExportMenu.tsx'
 import { TagEditor } from '#features/tags/console/shared/TagEditor.tsx'
 import { NoDevices } from './NoDevices.tsx'
@@ -30,6 +31,10 @@ const BulkDecideDialog = lazilyDialog(
   async () => (await import('#features/policy/console/shared/BulkDecideDialog.tsx')).BulkDecideDialog,
 )
 
+const BulkDialog = lazilyDialog(
+  async () => (await import('#features/hosts/console/shared/bulk/BulkDialog.tsx')).BulkDialog,
+)
+
 const hrefOf = (device: Peripheral) => deviceAddress(device.uuid, device.deviceID)
 
 // The key of a row is `<uuid>|<deviceID>`; a uuid has no bar.
@@ -38,17 +43,32 @@ const partsOf = (key: string): [uuid: string, deviceId: string] => {
   return [key.slice(0, bar), key.slice(bar + 1)]
 }
 
+/** The hosts of devices that were just approved, which are usually armed next. They belong to the selection. */
+const useNextStep = (selected: number) => {
+  const [hosts, setHosts] = useState<readonly string[]>([])
+  if (selected === 0 && hosts.length > 0) setHosts([])
+  return {
+    hosts,
+    offer: (devices: readonly BulkDevice[]) => setHosts([...new Set(devices.map(({ uuid }) => uuid))]),
+  }
+}
+
 /** Lists the devices of all hosts. */
 export const PeripheralsPage = () => {
   useTitle(strings.devices)
   useIdlePreload(PeripheralDetail)
   const { session, queries } = useServices()
   const [bulk, setBulk] = useState<BulkQuestion | null>(null)
+  const [arm, setArm] = useState<HostsQuestion | null>(null)
   const list = useList('/inside/peripherals', peripheralsTable.view, getPeripherals, deviceKey)
   const { open } = list.view.state
   const selection = useSelection(list.source, { filtered: list.counts?.filtered ?? null })
   const canWrite = session.may('fleet:write')
-  const decide = (effect: BulkQuestion['effect']) => setBulk({ effect, devices: bulkDevicesOf(selection.rows()) })
+  const next = useNextStep(selection.size)
+  const decide = (effect: BulkQuestion['effect']) => {
+    const devices = bulkDevicesOf(selection.rows())
+    setBulk({ effect, devices, done: () => next.offer(effect === 'allow' ? devices : []) })
+  }
   const opened = open === null ? null : partsOf(open)
 
   return (
@@ -86,6 +106,14 @@ export const PeripheralsPage = () => {
       bar={
         canWrite ? (
           <SelectionBar selection={selection} filtered={list.counts?.filtered ?? null}>
+            {next.hosts.length === 0 ? null : (
+              <>
+                <span>{strings.nextStep}</span>
+                <Button size="compact-sm" onClick={() => setArm({ action: 'arm', hosts: { uuids: [...next.hosts] } })}>
+                  {strings.askArmHosts({ hosts: next.hosts.length })}
+                </Button>
+              </>
+            )}
             <Button size="compact-sm" variant="default" onClick={() => decide('allow')}>
               {strings.askApprove}
             </Button>
@@ -109,6 +137,7 @@ export const PeripheralsPage = () => {
               )}
             </TagEditor>
             <BulkDecideDialog question={bulk} close={() => setBulk(null)} />
+            <BulkDialog question={arm} close={() => setArm(null)} onDone={() => next.offer([])} />
           </SelectionBar>
         ) : null
       }

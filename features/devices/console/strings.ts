@@ -51,4 +51,6 @@ export const strings = withPageWords({
   byDevice: 'By device',
   byModel: 'By model',
   view: 'View',
+  nextStep: 'Next step:',
+  askArmHosts: '{hosts, plural, one {Arm its host…} other {Arm # hosts…}}',
 })

@@ -1,4 +1,5 @@
 import { statfs } from 'node:fs/promises'
+import { countText } from '@portcullis/domain'
 import type { Clock } from '@portcullis/platform/server/clock.ts'
 import { confirmationsOf } from '@portcullis/platform/server/failover/members.ts'
 import type { HealthStatus } from '#features/contract.ts'
@@ -134,7 +135,7 @@ export const agentGatewayProbe =
       total >= thresholds('SILENT_MIN_HOSTS') && (total - connected) * 100 > total * thresholds('SILENT_PERCENT')
     return {
       status: isMostlySilent ? 'Warning' : 'OK',
-      description: `${connected} of ${total} hosts connected, ${rate.toFixed(1)} check-ins per second.`,
+      description: `${connected} of ${countText(total, 'host')} connected, ${rate.toFixed(1)} check-ins per second.`,
     }
   }
 

@@ -36,12 +36,12 @@ import { AgentNac } from './AgentNac.tsx'
 import { AgentPolicy } from './AgentPolicy.tsx'
 import { AgentQuarantines } from './AgentQuarantines.tsx'
 import { AgentRisk } from './AgentRisk.tsx'
-import type { BulkQuestion } from './bulk/useBulkAction.ts'
 import { HostOwner } from './HostOwner.tsx'
+import type { BulkQuestion } from './shared/bulk/useBulkAction.ts'
 import { strings } from './strings.ts'
 import { HostTimeline } from './timeline/HostTimeline.tsx'
 
-const BulkDialog = lazilyDialog(async () => (await import('./bulk/BulkDialog.tsx')).BulkDialog)
+const BulkDialog = lazilyDialog(async () => (await import('./shared/bulk/BulkDialog.tsx')).BulkDialog)
 const QuarantineDialog = lazilyDialog(
   async () => (await import('#features/quarantine/console/shared/QuarantineDialog.tsx')).QuarantineDialog,
 )

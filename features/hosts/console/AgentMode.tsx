@@ -6,10 +6,10 @@ import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { useState } from 'react'
 import { gradeLabels } from '#features/commands/console/shared/arming/grade.ts'
 import type { AgentDetail, BulkAction } from '#features/contract.ts'
-import type { BulkQuestion } from './bulk/useBulkAction.ts'
+import type { BulkQuestion } from './shared/bulk/useBulkAction.ts'
 import { strings } from './strings.ts'
 
-const BulkDialog = lazilyDialog(async () => (await import('./bulk/BulkDialog.tsx')).BulkDialog)
+const BulkDialog = lazilyDialog(async () => (await import('./shared/bulk/BulkDialog.tsx')).BulkDialog)
 
 /** The mode of a host, its enforcement grade, pending commands, and buttons to change the mode. */
 export const AgentMode = ({ agent, onChanged }: { agent: AgentDetail; onChanged: () => void }) => {

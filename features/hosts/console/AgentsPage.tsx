@@ -13,8 +13,8 @@ import type { ReactNode } from 'react'
 import { type Agent, exportAgentCsv, exportAgentPdf, getAgents } from '#features/contract.ts'
 import { ExportMenu } from '#features/reports/console/shared/ExportMenu.tsx'
 import { agentsTable } from './agents.view.tsx'
-import { BulkBar } from './bulk/BulkBar.tsx'
 import { DevicesMatch } from './DevicesMatch.tsx'
+import { BulkBar } from './shared/bulk/BulkBar.tsx'
 import { strings } from './strings.ts'
 
 const AgentDetail = lazily(async () => (await import('./AgentDetail.tsx')).AgentDetail, <DetailSkeleton />)

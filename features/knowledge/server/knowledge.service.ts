@@ -1,5 +1,5 @@
 import { createHash, createPublicKey, verify } from 'node:crypto'
-import { createKnowledge, type Knowledge } from '@portcullis/domain'
+import { countText, createKnowledge, type Knowledge } from '@portcullis/domain'
 import { AppError, notFound } from '@portcullis/platform/server/app-error.ts'
 import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import { lock, locks } from '@portcullis/platform/server/db/locks.ts'
@@ -256,7 +256,7 @@ export const createKnowledgeService = async (context: KnowledgeContext) => {
       await audit.write(tx, actor, {
         action: 'knowledge.uploaded',
         entity: `knowledge ${set.version}`,
-        details: `brings ${set.brings.join(', ')}; signed by ${fingerprint}; changes ${found.designs} fingerprints on ${found.hosts} hosts`,
+        details: `brings ${set.brings.join(', ')}; signed by ${fingerprint}; changes ${countText(found.designs, 'fingerprint')} on ${countText(found.hosts, 'host')}`,
       })
     })
     return { candidate: shown(set), effect: found }
@@ -364,7 +364,7 @@ export const createKnowledgeService = async (context: KnowledgeContext) => {
     if (set === undefined || set.set_id !== id)
       throw new AppError('conflict', { detail: 'This is no longer the candidate. Review its effect again.' })
     const { designs, hosts, worse, better } = await context.evaluation.effectOf(build(set))
-    const text = `signed by key ${set.fingerprint}, replaces ${set.brings.join(', ')}; changes the verdict on ${designs} models on ${hosts} hosts: ${worse} worse, ${better} better`
+    const text = `signed by key ${set.fingerprint}, replaces ${set.brings.join(', ')}; changes the verdict on ${countText(designs, 'model')} on ${countText(hosts, 'host')}: ${worse} worse, ${better} better`
     return change(actor, { what: 'apply', id, version: set.version, text })
   }
 

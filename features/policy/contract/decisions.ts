@@ -76,7 +76,8 @@ export const decideDevices = operation({
     ...decided,
     reason: Type.String({
       maxLength: 200,
-      description: 'Reason. It is shown with the decision. Only a deny may leave it empty.',
+      description:
+        'Reason. It is shown with the decision. Required to allow or grant devices on more than one host, and for attack tools.',
     }),
   }),
   response: closed({

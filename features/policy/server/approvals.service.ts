@@ -1,5 +1,6 @@
 import {
   approvableSources,
+  countText,
   escapeText,
   isSameSerial,
   mustExist,
@@ -212,11 +213,13 @@ export const createApprovals = (
     const done = await make(actor, async (tx) => {
       const agents = await resolve(tx, decision.items, decision.at)
       const { rules, agentIds, devices } = await rulesOf(tx, actor, agents, decision)
+      if (decision.reason === '' && decision.effect === 'allow' && agentIds.length > 1)
+        throw invalid('body.reason', 'is required to allow devices on more than one host')
       const verb = decision.expiresAt !== null ? 'Granted' : decision.effect === 'allow' ? 'Approved' : 'Denied'
       const what =
         rules.length === 1
           ? `${rules[0]?.vid}:${rules[0]?.pid} on ${agents[0]?.hostIdentifier}`
-          : `${rules.length} devices on ${hostsText(agentIds.length)}`
+          : `${countText(rules.length, 'device')} on ${hostsText(agentIds.length)}`
       const allowed = rules.some((r) => r.override_attack_tool)
         ? 'peripheral.attackToolApproved'
         : 'peripheral.approved'
@@ -302,7 +305,6 @@ export const createApprovals = (
     /** POST policy/decisions. */
     decide: async (actor: Actor, body: BodyOf<typeof decideDevices>): Promise<ResponseOf<typeof decideDevices>> => {
       const reason = plainReason(body.reason, 'body.reason')
-      if (reason === '' && body.decision !== 'deny') throw invalid('body.reason', 'must not be empty')
       if (body.overrideAttackTool === true && body.decision === 'deny')
         throw invalid('body.overrideAttackTool', 'is valid only for an allow')
       const { agentIds, ...done } = await decide(actor, {
@@ -310,7 +312,7 @@ export const createApprovals = (
         items: body.devices,
         at: 'body.devices',
         reason,
-        hasReason: true,
+        hasReason: reason !== '',
         override: body.overrideAttackTool === true,
         expiresAt: await endOf(db, body, 'body'),
       })
@@ -379,7 +381,13 @@ export const createApprovals = (
       const done = await write(tx, actor, {
         ...(await replacedBy(tx, all)),
         summary: `Approved all devices attached to ${hostsText(agentIds.length)}`,
-        ...{ action: 'peripheral.allApproved', details: `${all.length} devices`, approved, reason: given, jobId },
+        ...{
+          action: 'peripheral.allApproved',
+          details: countText(all.length, 'device'),
+          approved,
+          reason: given,
+          jobId,
+        },
         facts: {
           count: all.length,
           hosts: agentIds.length,

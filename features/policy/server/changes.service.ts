@@ -1,3 +1,4 @@
+import { countText } from '@portcullis/domain'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
 import { type Rollback, type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
@@ -287,7 +288,7 @@ export const createChanges = (context: PolicyContext) => {
       }
       const { hosts, isForAnyHost } = await newlyAllowed.measure(tx, { gone: old, write }, new Date(clock.now()))
       const isShown = hosts <= request.hosts || (isForAnyHost && request.isForAnyHost === true)
-      if (!isShown) throw moved(`It would newly allow devices on ${hosts} hosts, not ${request.hosts}.`)
+      if (!isShown) throw moved(`It would newly allow devices on ${countText(hosts, 'host')}, not ${request.hosts}.`)
       const removed = new Set(request.remove)
       const { summary, action, details, stated: facts } = request
       const remove = old.filter((r) => removed.has(r.rule_id))

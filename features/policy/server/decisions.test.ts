@@ -65,6 +65,16 @@ describe('one decision about devices of many hosts', () => {
     expect((await audited('policy.undone'))[0]?.record).toContain('wrong desks')
   })
 
+  it('requires a reason to allow devices on more than one host', async () => {
+    const refused = await decide({ decision: 'allow', devices: devices(), reason: ' ' })
+    expect([refused.statusCode, refused.json().errors[0].field]).toEqual([400, 'body.reason'])
+    expect(await rules()).toEqual([])
+    expect((await decide({ decision: 'deny', devices: devices(), reason: '' })).statusCode).toBe(200)
+    const one = await decide({ decision: 'allow', devices: devices(agents.slice(0, 1)), reason: '' })
+    expect(one.json()).toMatchObject({ rules: 1, agents: 1 })
+    expect((await rules()).find(({ effect }) => effect === 'allow')).toMatchObject({ reason: '' })
+  })
+
   it('changes nothing if one item is an unknown device, an attack tool or a grant without an end', async () => {
     const unknown = { uuid: agents[0]?.agentId, vid: 'DEAD', pid: 'BEEF' }
     const tool = { uuid: agents[0]?.agentId, vid: '03EB', pid: '2401' }

@@ -31,9 +31,9 @@ export const sectionsOf = (items: readonly [name: string, item: ConfigItem][]) =
   ...Map.groupBy(items, ([, { section = '' }]) => section),
 ]
 
-/** Returns a number with its unit. */
+/** Returns a number with its unit, such as `1 job` or `30 s`. */
 const amountText = (value: string, unit: string | undefined): string =>
-  `${Number(value).toLocaleString('en')}${unit === undefined ? '' : ` ${unit}`}`
+  `${Number(value).toLocaleString('en')}${unit === undefined ? '' : ` ${value === '1' ? unit.replace(/(?<=..)s$/, '') : unit}`}`
 
 /** Returns the default of a number with its unit; null for other settings. */
 export const defaultText = ({ kind, default: value, unit }: ConfigItem): string | null =>

@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
+import { countText } from '@portcullis/domain'
 import type { ConfigItem, ConfigKind } from '#features/contract.ts'
 
 /** A host name of one or more labels (RFC 1123). */
@@ -123,7 +124,7 @@ const rules: Readonly<Partial<Record<ConfigKind, Rule>>> = {
   filter: filterFault,
   secret: (text, { min = 1, isTrimmed = false }) =>
     text.length < min
-      ? `must have at least ${min} characters`
+      ? `must have at least ${countText(min, 'character')}`
       : isTrimmed && text !== text.trim()
         ? 'must not begin or end with a space'
         : null,

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { mustExist } from '@portcullis/domain'
+import { countText, mustExist } from '@portcullis/domain'
 import { invalid } from '@portcullis/platform/server/app-error.ts'
 import { undefuse } from '@portcullis/platform/server/csv.ts'
 import { type CsvRecord, readCsv } from '@portcullis/platform/server/csv-records.ts'
@@ -167,7 +167,7 @@ export const createTagsImport = ({ db, audit, gate }: TagsContext) => {
           action: 'tags.imported',
           entity: 'tags',
           count: lines.length - missing.length,
-          details: `${lines.length - missing.length} lines, from line ${lines[0]?.line} to ${lines.at(-1)?.line}${because(reason)}`,
+          details: `${countText(lines.length - missing.length, 'line')}, from line ${lines[0]?.line} to ${lines.at(-1)?.line}${because(reason)}`,
         })
       // Applies the lines and rolls them back, so that the preview always matches the import.
       return isDry ? new Rollback(missing) : missing

@@ -1,4 +1,4 @@
-import { mustExist } from '@portcullis/domain'
+import { countText, mustExist } from '@portcullis/domain'
 import { AppError, invalid } from '@portcullis/platform/server/app-error.ts'
 import { type Queryable, type Rollback, type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
@@ -273,7 +273,7 @@ export const createTagsService = ({ db, audit, gate }: TagsContext) => {
         const details = order.agents.map(({ agentId, names }) => `${agentId}: ${listed(names)}`).join('; ')
         await audit.write(tx, actor, {
           action: 'tags.set',
-          entity: `${order.agents.length} agents`,
+          entity: countText(order.agents.length, 'host'),
           details: `${details}${because(order.reason)}`,
           ...(await tagging(createTagsStore(tx), 'Agent', [], order.agents, order.reason)),
         })

@@ -1,6 +1,6 @@
 import { ActionIcon } from '@mantine/core'
 import { useRouter } from '@tanstack/react-router'
-import { type ReactNode, useEffect, useRef } from 'react'
+import { createContext, type ReactNode, useContext, useEffect, useRef } from 'react'
 import { Icon } from './icons.tsx'
 import { Row } from './layout/layout.tsx'
 import classes from './SidePanel.module.css'
@@ -16,6 +16,9 @@ export interface SidePanelProps {
   isWide?: boolean
   children: ReactNode
 }
+
+/** Whether the content is in a drawer, not on a full page. */
+const InPanel = createContext(false)
 
 /**
  * The drawer of a row. It overlays the right of the list, so that no row moves, and the list stays usable: `j` and `k` move
@@ -68,14 +71,14 @@ export const SidePanel = ({ label, fullPage, close, isWide = false, children }: 
           <Icon name="close" />
         </ActionIcon>
       </div>
-      {children}
+      <InPanel value={true}>{children}</InPanel>
     </aside>
   )
 }
 
-/** The head of a drawer: title and menu, clear of the close button. */
+/** The head of an item: title and menu. In a drawer, it is clear of the close button. */
 export const SidePanelHead = ({ children }: { children: ReactNode }) => (
-  <Row as="header" align="start" pad="12px 48px 8px 16px">
+  <Row as="header" align="start" pad={useContext(InPanel) ? '12px 48px 8px 16px' : '12px 16px 8px'}>
     {children}
   </Row>
 )

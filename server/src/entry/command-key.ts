@@ -1,7 +1,7 @@
 /** Runs `portcullis command-key show` and `rotate`, for operators who can read the key file of the server. */
 import { userInfo } from 'node:os'
 import { parseArgs } from 'node:util'
-import { publicKeyHash } from '@portcullis/domain'
+import { countText, publicKeyHash } from '@portcullis/domain'
 import { readKeyHolders } from '@portcullis/features/agents/server/index.ts'
 import { auditWriter } from '@portcullis/features/audit/server/index.ts'
 import { systemClock } from '@portcullis/platform/server/clock.ts'
@@ -60,7 +60,7 @@ const rowsOf = async (db: Db, keys: CommandKeys): Promise<Row[]> => {
 const textOf = ({ number, fingerprint, retiresAt, isRetired, hosts, cannotFollow }: Row): string => {
   const state = isRetired ? 'retired' : retiresAt === null ? 'in force' : `signs until ${retiresAt}`
   const follow = cannotFollow === 0 ? '' : ` (${cannotFollow} have not followed a rotation yet)`
-  return `key ${number}  ${state}\n  SHA-256 ${fingerprint}\n  held by ${hosts} hosts${follow}`
+  return `key ${number}  ${state}\n  SHA-256 ${fingerprint}\n  held by ${countText(hosts, 'host')}${follow}`
 }
 
 const run = async (): Promise<void> => {

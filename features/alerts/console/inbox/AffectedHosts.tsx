@@ -21,10 +21,13 @@ const DecideDialog = lazilyDialog(
 export const AffectedHosts = ({
   hosts,
   evidence,
+  isOffered,
 }: {
   hosts: readonly AlertHost[]
   /** Reasons why a device counts as an attack tool. */
   evidence: readonly string[]
+  /** Returns whether the alert itself already offers this decision about the device. */
+  isOffered: (effect: 'allow' | 'deny') => boolean
 }) => {
   const { session } = useServices()
   const [question, setQuestion] = useState<DecideQuestion | null>(null)
@@ -64,12 +67,12 @@ export const AffectedHosts = ({
                 </PlainLink>
                 <DeviceIds device={device} />
                 {device.isKnownAttackTool ? <SeverityTag severity="red" word={strings.attackTool} /> : null}
-                {device.waits && canDecide ? (
+                {device.waits && canDecide && !isOffered('allow') ? (
                   <Button size="compact-xs" variant="default" onClick={() => ask(host, device, 'allow')}>
                     {strings.askApprove}
                   </Button>
                 ) : null}
-                {canDecide ? (
+                {canDecide && !isOffered('deny') ? (
                   <Button size="compact-xs" variant="default" onClick={() => ask(host, device, 'deny')}>
                     {strings.askDeny}
                   </Button>

@@ -31,7 +31,7 @@ import { AlertHistory } from './AlertHistory.tsx'
 import { Events, Notified, Why } from './AlertSections.tsx'
 import { AlertSteps } from './AlertSteps.tsx'
 import { CaseActions } from './CaseActions.tsx'
-import type { Decision } from './steps.ts'
+import { type Decision, stepsOf } from './steps.ts'
 import { strings } from './strings.ts'
 import { type CaseActionsState, everyState } from './useCases.tsx'
 
@@ -127,6 +127,10 @@ export const AlertBody = ({ id, line: listed, cases, pin, decide }: AlertBodyPro
     enabled: listed === null && data !== undefined,
   })
   const line = listed ?? elsewhere.data ?? null
+  const { session } = useServices()
+  // The steps of an alert about one device are the decisions about that device.
+  const isOneDevice = data?.hostsCount === 1 && data.hosts.flatMap(({ devices }) => devices).length === 1
+  const offered = line === null || !isOneDevice ? [] : stepsOf(line, session.may('fleet:write'))
   if (data === undefined) return timeline.error === null ? <DetailSkeleton /> : <ErrorState query={timeline} />
   return (
     <>
@@ -141,7 +145,11 @@ export const AlertBody = ({ id, line: listed, cases, pin, decide }: AlertBodyPro
         {data.hosts.length === 0 ? null : (
           <Stack aria-label={strings.hosts} as="section" gap={6}>
             <h3>{strings.hostsCount({ count: data.hostsCount || data.hosts.length })}</h3>
-            <AffectedHosts hosts={data.hosts} evidence={data.matched} />
+            <AffectedHosts
+              hosts={data.hosts}
+              evidence={data.matched}
+              isOffered={(effect) => offered.some((step) => step.decide === effect)}
+            />
             {data.hostsCount > data.hosts.length ? (
               <PlainLink href={alertHostsAddress({ id })}>{strings.showAllHosts({ count: data.hostsCount })}</PlainLink>
             ) : null}

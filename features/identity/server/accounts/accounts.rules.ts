@@ -1,6 +1,6 @@
 /** Rules for names, passwords and pictures of accounts. Pure. */
 
-import { isOddText } from '@portcullis/domain'
+import { countText, isOddText } from '@portcullis/domain'
 import { AppError, invalid } from '@portcullis/platform/server/app-error.ts'
 import { isCommonPassword } from '@portcullis/platform/server/common-passwords.ts'
 import { imageLimit, passwordLimits } from '#features/contract.ts'
@@ -21,7 +21,7 @@ export const assertUserName = (userName: string): void => {
 export const passwordFault = (password: string, userName: string): string | null => {
   const length = [...password.normalize('NFC')].length
   if (length < passwordLimits.min)
-    return `The password has ${length} characters; at least ${passwordLimits.min} are needed.`
+    return `The password has ${countText(length, 'character')}; at least ${passwordLimits.min} are needed.`
   if (length > passwordLimits.max)
     return `The password has ${length} characters; at most ${passwordLimits.max} are allowed.`
   if (nameKey(password) === nameKey(userName)) return 'The password is the same as the user name.'

@@ -16,6 +16,7 @@ import { devices as devicesText } from './labels.ts'
 import { PreviewPanel } from './PreviewPanel.tsx'
 import { strings } from './strings.ts'
 import { tellPolicyChange } from './undo.ts'
+import { usePreview } from './usePreview.ts'
 
 const namesShown = 8
 
@@ -44,14 +45,17 @@ export const BulkDecideForm = ({
   const models = modelsOf(meant)
   const isTooMany = meant.length > bulkLimit
   const needsReason = effect === 'allow' ? hosts > 1 : false
-  const isReady = meant.length > 0 && !isTooMany && (!needsReason || reason.trim() !== '')
+  const draft = meant.length === 0 || isTooMany ? null : { decide: bulkDecision(effect, meant) }
+  // Nobody confirms an effect that is not shown yet.
+  const { isStale } = usePreview(draft)
+  const isReady = draft !== null && !isStale && (!needsReason || reason.trim() !== '')
 
   const decide = () =>
     run(async () => {
       const { version, isChanged } = await api.call(decideDevices, {
         body: {
           ...bulkDecision(effect, meant),
-          reason: reason.trim() || (effect === 'allow' ? strings.approvedReason : ''),
+          reason: reason.trim(),
         },
       })
       done?.()
@@ -87,13 +91,11 @@ export const BulkDecideForm = ({
         size="xs"
         value={reason}
         required={needsReason}
+        isFirst
         placeholder={needsReason ? strings.whyDevices : undefined}
         onChange={setReason}
       />
-      <PreviewPanel
-        draft={meant.length === 0 || isTooMany ? null : { decide: bulkDecision(effect, meant) }}
-        waiting={strings.noDevices}
-      />
+      <PreviewPanel draft={draft} waiting={strings.noDevices} />
       <ErrorState failure={failure} inline />
       <DialogActions
         action={strings.bulkAction({ effect, devices: meant.length })}
@@ -102,6 +104,7 @@ export const BulkDecideForm = ({
         isStored={isStored}
         close={close}
         isDangerous={effect === 'deny'}
+        startsAt="form"
       />
     </Stack>
   )

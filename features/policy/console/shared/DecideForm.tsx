@@ -161,8 +161,9 @@ export const DecideForm = ({ subject, start, close }: DecideFormProps) => {
       <ReasonField
         size="xs"
         value={decision.reason}
-        placeholder={draft.needsOverride ? strings.whyDevice : draft.needsOwnReason ? strings.whyDevices : undefined}
-        required={draft.needsOwnReason}
+        placeholder={draft.needsOverride ? strings.whyDevice : draft.needsReason ? strings.whyDevices : undefined}
+        required={draft.needsReason}
+        isFirst
         onChange={draft.setReason}
       />
       <PreviewPanel
@@ -177,6 +178,7 @@ export const DecideForm = ({ subject, start, close }: DecideFormProps) => {
         isReady={isReady}
         isStored={isStored}
         isDangerous={decision.effect === 'deny'}
+        startsAt="form"
         aside={<MoreMenu label={strings.moreActions} curl={draft.curl} />}
       />
     </Stack>

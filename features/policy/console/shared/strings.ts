@@ -1,7 +1,6 @@
 import { withPageWords } from '@portcullis/platform/console/ui/words.ts'
 
 export const strings = withPageWords({
-  approvedReason: 'Approved manually',
   bulkScope:
     '{devices} on {hosts, plural, one {# host} other {# hosts}}. Each decision applies only to the host that has the device:',
   moreModels: 'and {count, plural, one {# more model} other {# more models}}',
@@ -75,7 +74,6 @@ export const strings = withPageWords({
   reasonMissing: 'Enter a reason. It is shown with every decision and to the user of the host.',
   undoTitle: 'Undo policy change',
   undoEffect: 'the rules return to their state before the change.',
-  grantedReason: 'Granted manually',
   doneOnHosts:
     '{effect, select, allow {Approved} deny {Denied} other {Granted}} on {hosts, plural, one {# host} other {# hosts}}.',
   doneOnTag: '{effect, select, allow {Approved} deny {Denied} other {Granted}} on tag {tag}.',

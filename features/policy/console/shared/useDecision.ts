@@ -14,15 +14,10 @@ import {
 } from './decide.ts'
 import { strings } from './strings.ts'
 import { tellPolicyChange } from './undo.ts'
-import type { PreviewDraft } from './usePreview.ts'
+import { type PreviewDraft, usePreview } from './usePreview.ts'
 
 const hourMs = 3_600_000
 const minuteMs = 60_000
-const usualReason: Readonly<Record<DecideEffect, string>> = {
-  allow: strings.approvedReason,
-  deny: '',
-  grant: strings.grantedReason,
-}
 const doneText: Readonly<Record<DecideScope, (effect: DecideEffect, hosts: number, tag: string) => string>> = {
   host: (effect, hosts) => strings.doneOnHosts({ effect, hosts }),
   tag: (effect, _hosts, tag) => strings.doneOnTag({ effect, tag }),
@@ -43,21 +38,21 @@ const useDraft = (subject: DecideSubject, start: DecideStart) => {
   const [tag, setTag] = useState(subject.tags[0] ?? '')
   const [onlySerial, setOnlySerial] = useState(start.scope === 'host' && start.effect !== 'deny')
   const [life, setLife] = useState('24')
-  const [reason, setReason] = useState<string | null>(null)
+  const [reason, setReason] = useState('')
   const [isOverridden, setOverridden] = useState(false)
   const [expiresAt, setExpiresAt] = useState(() => endOf(clock.now(), life))
   const hosts = hostsOf(subject.devices)
   const needsOverride = subject.isAttackTool && effect !== 'deny'
   const isWide = scope !== 'host' || hosts.length > 1
   // An attack tool or more than one host requires a written reason.
-  const needsOwnReason = needsOverride || (isWide && effect !== 'deny')
+  const needsReason = needsOverride || (isWide && effect !== 'deny')
   const decision: Decision = {
     effect,
     scope,
     tag,
     serial: onlySerial ? serial : '',
     expiresAt: effect === 'grant' ? expiresAt : null,
-    reason: reason ?? (needsOwnReason ? '' : usualReason[effect]),
+    reason,
     overrideAttackTool: needsOverride && isOverridden,
   }
   return {
@@ -68,9 +63,9 @@ const useDraft = (subject: DecideSubject, start: DecideStart) => {
     life,
     isOverridden,
     needsOverride,
-    needsOwnReason,
+    needsReason,
     isReady:
-      (effect === 'deny' || decision.reason.trim() !== '') &&
+      (!needsReason || decision.reason.trim() !== '') &&
       (scope !== 'tag' || tag !== '') &&
       (!needsOverride || decision.overrideAttackTool),
     setEffect,
@@ -141,8 +136,15 @@ export const useDecision = (subject: DecideSubject, start: DecideStart, close: (
       setBusy(false)
     }
   }
+  const shown = usePreview(decision.scope === 'tag' && decision.tag === '' ? null : preview)
   const curl = () => (isOnHosts ? curlOf(decideDevices, { body: onHosts }) : curlOf(createPolicyRule, { body }))
-  return { ...draft, preview, busy, failure, isStored: isStoredRequest(failure), run, curl }
+  return {
+    ...draft,
+    preview,
+    // Nobody confirms an effect that is not shown yet.
+    isReady: draft.isReady && !shown.isStale,
+    ...{ busy, failure, isStored: isStoredRequest(failure), run, curl },
+  }
 }
 
 export type DecisionDraft = ReturnType<typeof useDecision>

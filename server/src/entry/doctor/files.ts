@@ -1,5 +1,6 @@
 import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { countText } from '@portcullis/domain'
 import { type Config, secretVariables } from '@portcullis/platform/server/config.ts'
 import { loadKeys } from '@portcullis/platform/server/keys.ts'
 import { error, type Finding, gigabytes, ok, reasonOf, warning } from './finding.ts'
@@ -100,7 +101,7 @@ export const secretFiles = (config: Config, env: Readonly<Record<string, string 
   ].filter((file) => existsSync(file))
   const open = files.filter((file) => (statSync(file).mode & 0o007) !== 0)
   return open.length === 0
-    ? ok(name, files.length === 0 ? 'no files' : `${files.length} files, none readable by everybody`)
+    ? ok(name, files.length === 0 ? 'no files' : `${countText(files.length, 'file')}, none readable by everybody`)
     : error(
         name,
         `everybody may read ${open.join(', ')}`,

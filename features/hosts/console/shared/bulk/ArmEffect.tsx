@@ -8,7 +8,7 @@ import { right, SmallTable } from '@portcullis/platform/console/ui/SmallTable.ts
 import type { BlockedDevice, LeftOutHost } from '#features/contract.ts'
 import { type BulkDevice, meantDevices } from '#features/policy/console/shared/bulk-decide.ts'
 import { basisText, blockedText } from '#features/policy/console/shared/labels.ts'
-import { strings } from '../strings.ts'
+import { strings } from '../../strings.ts'
 import type { BulkPreview } from './bulk.ts'
 
 const nameOf = ({ caption, vid, pid }: BlockedDevice) => caption || `${vid}:${pid}`

@@ -3,7 +3,7 @@ import { CallFailure } from '@portcullis/platform/console/lib/problem.ts'
 import { type BulkAction, cancelJob, listCommands, previewBulk, runBulk } from '#features/contract.ts'
 import { worksAgainText } from '#features/policy/console/shared/labels.ts'
 import { asReason } from '#features/policy/console/shared/NewlyAllowed.tsx'
-import { strings } from '../strings.ts'
+import { strings } from '../../strings.ts'
 import { opposite } from './bulk.ts'
 
 // Number of commands per request.

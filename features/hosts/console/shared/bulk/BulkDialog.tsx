@@ -13,7 +13,7 @@ import { GradeList } from '#features/commands/console/shared/arming/GradeList.ts
 import { RevertSelect } from '#features/commands/console/shared/arming/RevertSelect.tsx'
 import { BulkDecideForm } from '#features/policy/console/shared/BulkDecideDialog.tsx'
 import type { BulkDevice } from '#features/policy/console/shared/bulk-decide.ts'
-import { strings } from '../strings.ts'
+import { strings } from '../../strings.ts'
 import { ArmEffect } from './ArmEffect.tsx'
 import { bulkLabels, previewLines, selected } from './bulk.ts'
 import { type BulkActionProps, type BulkQuestion, type BulkState, useBulkAction } from './useBulkAction.ts'

@@ -9,7 +9,7 @@ import { type Selection, selectionLimit } from '@portcullis/platform/console/ui/
 import { useState } from 'react'
 import { type Agent, type BulkAction, exportAgentCsv, getJob } from '#features/contract.ts'
 import { TagEditor } from '#features/tags/console/shared/TagEditor.tsx'
-import { strings } from '../strings.ts'
+import { strings } from '../../strings.ts'
 import { type BulkHosts, bulkLabels, nextAction } from './bulk.ts'
 import type { BulkQuestion } from './useBulkAction.ts'
 

@@ -8,7 +8,7 @@ import { keepPreviousData } from '@tanstack/react-query'
 import { useState } from 'react'
 import { type BulkAction, previewBulk, runBulk } from '#features/contract.ts'
 import { tellPolicyJob } from '#features/policy/console/shared/undo.ts'
-import { strings } from '../strings.ts'
+import { strings } from '../../strings.ts'
 import { type BulkHosts, bulkLabels, opposite, typedAbove } from './bulk.ts'
 import { undoBulk, undoQuestion } from './undo.ts'
 

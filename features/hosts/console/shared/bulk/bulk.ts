@@ -1,7 +1,7 @@
 import type { Severity } from '@portcullis/platform/console/ui/theme/tokens.ts'
 import { type BodyOf, type BulkAction, predictedDays, type previewBulk, type ResponseOf } from '#features/contract.ts'
 import { basisText, worksAgainText } from '#features/policy/console/shared/labels.ts'
-import { strings } from '../strings.ts'
+import { strings } from '../../strings.ts'
 
 export type BulkPreview = ResponseOf<typeof previewBulk>
 
