@@ -1,7 +1,10 @@
 import { booleanFilter, tagsFilter, textFilter, vendorFilter } from '@portcullis/platform/contract/filters.ts'
 import { list } from '@portcullis/platform/contract/list.ts'
-import { closed, listQuery, operation, page, utcTime } from '@portcullis/platform/contract/operation.ts'
+import { closed, listQuery, nullable, operation, page, utcTime } from '@portcullis/platform/contract/operation.ts'
 import { Type } from 'typebox'
+
+/** Maximum number of counted hosts, because some models are on most hosts of a fleet. */
+export const allowedMost = 1_000
 
 /** A model with devices that wait for an approval. */
 const ApprovalModel = closed({
@@ -19,12 +22,28 @@ const ApprovalModel = closed({
     description:
       'Number of these devices that are attached and blocked. The others were attached when the host was armed and still work, or are detached.',
   }),
+  allowedHosts: Type.Integer({
+    maximum: allowedMost,
+    description: `Number of hosts that allow a device of this model, at most ${allowedMost.toLocaleString('en')}.`,
+  }),
+  suggestion: nullable(
+    closed({
+      scope: Type.Enum(['host', 'tag', 'all'], {
+        description:
+          '`tag`: all these hosts have this tag. `all`: more than 20 hosts, and more than these, allow the model already. Otherwise `host`.',
+      }),
+      tag: Type.String({ description: 'A tag that at most as many other hosts have. Empty for other scopes.' }),
+    }),
+    { description: 'The scope that fits an approval of all these devices. `null` for attack tools.' },
+  ),
   firstSeen: utcTime('First attachment on any of these hosts.'),
   lastSeen: utcTime('Last attachment on any of these hosts.'),
   devices: Type.Array(
     closed({
       uuid: Type.String(),
       hostIdentifier: Type.String(),
+      owner: Type.String({ description: 'Person or team that the host belongs to. Empty if unknown.' }),
+      risk: Type.Integer({ minimum: 0, maximum: 100, description: 'Risk of the host.' }),
       deviceID: Type.String(),
       serialNumber: Type.String(),
       present: Type.Boolean(),

@@ -14,7 +14,7 @@ import {
 import type { ListSpec } from '@portcullis/platform/server/list/compile.ts'
 import { listSpec } from '@portcullis/platform/server/list/spec.ts'
 import { utcSql } from '@portcullis/platform/server/time.ts'
-import { type AgentDetail, type policyApprovals, type QueryOf, ruleList } from '#features/contract.ts'
+import { type AgentDetail, allowedMost, type policyApprovals, type QueryOf, ruleList } from '#features/contract.ts'
 
 const level = `case when r.is_grant then 'grant' when r.agent_id is not null then 'host' when r.tag_name is not null then 'tag' else 'global' end`
 /** The order in which rules are evaluated: denies, grants, then allows from the narrowest. */
@@ -110,6 +110,15 @@ const versionsPage = (limit: number, offset: number) => sql`
 
 export type ApprovalsQuery = Omit<NonNullable<QueryOf<typeof policyApprovals>>, 'PageNumber' | 'PageSize'>
 
+/** What the server adds texts and a suggestion to. */
+interface WaitingModel {
+  devIcon: number
+  isKnownAttackTool: boolean
+  agentsCount: number
+  allowedHosts: number
+  tag: string | null
+}
+
 /** Returns conditions on waiting devices, each after `and`. `p`: device, `n`: host, `d`: fingerprint, `m`: model. */
 const meantBy = (query: ApprovalsQuery): SqlFragment | null => {
   const given = (text: string | undefined, condition: (text: string) => SqlFragment): SqlFragment[] =>
@@ -192,7 +201,7 @@ export const createPolicyRead = (db: Queryable) => ({
     since: Date,
     limit: number,
     offset: number,
-  ): Promise<{ total: number; filtered: number; rows: ({ devIcon: number } & Record<string, unknown>)[] }> => {
+  ): Promise<{ total: number; filtered: number; rows: (WaitingModel & Record<string, unknown>)[] }> => {
     const all = sql`peripherals p join agent_rows n on n.agent_id = p.agent_id and n.armed
       join designs d on d.design_id = p.design_id join models m on m.model_id = d.model_id
       where p.source in ${raw(sourcesSql(...waitingSources))} and (p.unapproved or (not p.present and p.case_number <> '' and p.last_seen >= ${since}))`
@@ -202,18 +211,24 @@ export const createPolicyRead = (db: Queryable) => ({
       (await db.query<{ n: number }>(sql`select count(distinct m.model_id)::int as n from ${devices}`))[0]?.n ?? 0
     const total = await countOf(all)
     const filtered = meant === null ? total : await countOf(waiting)
-    const rows = await db.query<{ row: { devIcon: number } & Record<string, unknown> }>(sql`
+    const rows = await db.query<{ row: WaitingModel & Record<string, unknown> }>(sql`
       with w as materialized (
         select m.model_id, p.agent_id, p.device_id, p.serial, p.present, p.case_number, p.first_seen, p.last_seen, d.icon, d.attack_tool,
-          d.vulnerable, n.tags, p.present and not p.authorized as blocked from ${waiting}),
+          d.vulnerable, n.tags, n.risk, p.present and not p.authorized as blocked from ${waiting}),
       g as (
         select w.model_id, count(distinct w.agent_id)::int as agents, count(*)::int as devices, min(w.first_seen) as first_seen,
           max(w.last_seen) as last_seen, count(*) filter (where w.blocked)::int as blocked, max(w.icon) as icon, bool_or(w.attack_tool > 0) as attack_tool, bool_or(w.vulnerable) as vulnerable
-        from w group by w.model_id)
+        from w group by w.model_id),
+      t as (select w.model_id, x.tag_id, count(distinct w.agent_id) as agents from w join agent_tags x on x.agent_id = w.agent_id group by w.model_id, x.tag_id)
       select jsonb_build_object('vid', m.vid, 'pid', m.pid, 'guiVid', m.vendor, 'guiPid', m.product, 'devIcon', g.icon,
         'isKnownAttackTool', g.attack_tool, 'isVulnerablePeripheral', g.vulnerable, 'agentsCount', g.agents, 'peripheralsCount', g.devices, 'blockedCount', g.blocked,
+        'allowedHosts', (select count(distinct x.agent_id)::int from (
+          select y.agent_id from designs e join peripherals y on y.design_id = e.design_id
+          where e.model_id = g.model_id and y.source in ${raw(sourcesSql('grant', 'host', 'tag', 'global'))} limit ${allowedMost}::int) x),
+        'tag', (select min(s.name) from t join tags s on s.tag_id = t.tag_id where t.model_id = g.model_id and t.agents = g.agents
+          and (select count(*) from (select from agent_tags y where y.tag_id = t.tag_id limit 2 * g.agents + 1) z) <= 2 * g.agents),
         'firstSeen', ${raw(utcSql('g.first_seen'))}, 'lastSeen', ${raw(utcSql('g.last_seen'))},
-        'devices', (select jsonb_agg(jsonb_build_object('uuid', x.agent_id, 'hostIdentifier', a.host, 'deviceID', x.device_id,
+        'devices', (select jsonb_agg(jsonb_build_object('uuid', x.agent_id, 'hostIdentifier', a.host, 'owner', a.owner, 'risk', x.risk, 'deviceID', x.device_id,
             'serialNumber', x.serial, 'present', x.present, 'isBlocked', x.blocked, 'caseNumber', x.case_number, 'hashtags', x.tags,
             'lastSeen', ${raw(utcSql('x.last_seen'))}) order by x.blocked desc, x.last_seen desc, x.agent_id, x.device_id)
           from (select * from w where w.model_id = g.model_id order by w.blocked desc, w.last_seen desc, w.agent_id, w.device_id limit ${query.DevicesPerModel ?? 20}::int) x

@@ -43,6 +43,7 @@ import { isGrant, isNoGrant, type PolicyRead, rulesList } from './policy.read.ts
 import { createPolicyTest } from './policy-test.service.ts'
 import type { Restore } from './restore.service.ts'
 import type { Rules } from './rules.service.ts'
+import { suggestedScope } from './suggested-scope.ts'
 import type { PolicyTagGate } from './tag-gate.ts'
 
 /** How long devices that were blocked and then detached wait for an approval. */
@@ -141,7 +142,11 @@ export const registerPolicyRoutes = (
   app.register(policyApprovals, async ({ query }) => {
     const { limit, offset } = pageOf(query)
     const { total, filtered, rows } = await read.approvals(query, new Date(clock.now() - waitingMs), limit, offset)
-    const data = rows.map((row) => ({ ...row, devIconDescription: iconName(row.devIcon) }))
+    const data = rows.map(({ tag, ...row }) => ({
+      ...row,
+      devIconDescription: iconName(row.devIcon),
+      suggestion: suggestedScope({ ...row, tag }),
+    }))
     return new JsonText(JSON.stringify({ recordsTotal: total, recordsFiltered: filtered, data }))
   })
   app.register(getPolicyTest, ({ query }) => {

@@ -2,12 +2,13 @@ import { Button, Menu } from '@mantine/core'
 import { agentAddress, deviceAddress } from '@portcullis/platform/console/lib/addresses.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { Icon, kindIcon } from '@portcullis/platform/console/ui/icons.tsx'
-import { Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { PressButton, Quiet, Row, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { TagList } from '@portcullis/platform/console/ui/TagList.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
+import { allowedMost } from '#features/contract.ts'
 import { DeviceIds } from '#features/devices/console/shared/Device.tsx'
 import type { DecideStart } from '../shared/decide.ts'
 import classes from './ApprovalsPage.module.css'
@@ -47,6 +48,26 @@ const Actions = ({ line, decide }: { line: Line; decide: (line: Line, start: Dec
     </MoreMenu>
   </span>
 )
+
+/** The context of a decision on a model: where it is allowed, since when it is known, and the scope that fits. */
+const Context = ({ line, decide }: { line: Line; decide: ((line: Line, start: DecideStart) => void) | null }) => {
+  const { allowedHosts, firstSeen, suggestion } = line.model
+  return (
+    <Row wrap gap="2px 12px" pad="0 12px 6px 60px">
+      <Quiet small>
+        {strings.allowedHosts({ hosts: allowedHosts, most: allowedHosts < allowedMost ? 'no' : 'yes' })}
+      </Quiet>
+      <Quiet small>{strings.firstSeenAgo({ time: <Time key="time" value={firstSeen} form="ago" /> })}</Quiet>
+      {suggestion === null || suggestion.scope === 'host' || decide === null ? null : (
+        <PressButton isLink onClick={() => decide(line, { effect: 'allow', scope: suggestion.scope })}>
+          {suggestion.scope === 'tag'
+            ? strings.approveForThisTag({ tag: <DeviceText key="tag" value={suggestion.tag} /> })
+            : strings.approveOnAllHosts}
+        </PressButton>
+      )}
+    </Row>
+  )
+}
 
 export interface WaitingModelProps {
   model: Waiting
@@ -101,6 +122,7 @@ export const WaitingModel = ({ model, isOpen, cursor, toggle, decide, isChosen, 
         </span>
         {decide === null ? <span /> : <Actions line={line} decide={decide} />}
       </div>
+      <Context line={line} decide={decide} />
       {isOpen ? (
         <ul className={classes.devices}>
           {model.devices.map((device) => {
@@ -115,6 +137,13 @@ export const WaitingModel = ({ model, isOpen, cursor, toggle, decide, isChosen, 
                   <PlainLink href={agentAddress(device.uuid)}>
                     <DeviceText value={device.hostIdentifier} />
                   </PlainLink>
+                  {device.owner === '' ? null : (
+                    <Quiet small>
+                      {' '}
+                      <DeviceText value={device.owner} />
+                    </Quiet>
+                  )}
+                  {device.risk === 0 ? null : <Quiet small> {strings.hostRisk({ risk: device.risk })}</Quiet>}
                 </span>
                 <span className={classes.clip}>
                   <PlainLink href={deviceAddress(device.uuid, device.deviceID)}>

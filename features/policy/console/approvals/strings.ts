@@ -13,6 +13,11 @@ export const strings = withPageWords({
   selectAll: 'Select all {count, number} models',
   approveForTag: 'Approve for a tag…',
   approveOnAllHosts: 'Approve on all hosts…',
+  approveForThisTag: 'Approve for tag {tag}, which all these hosts have…',
+  allowedHosts:
+    '{hosts, plural, =0 {Allowed on no host} one {Allowed on # host} other {Allowed on {most, select, yes {more than } other {}}# hosts}}',
+  firstSeenAgo: 'First seen {time}',
+  hostRisk: 'Risk {risk, number}',
   approveKey: 'Key A, when the row is selected',
   denyKey: 'Key D, when the row is selected',
   moreFor: 'More for {model}',

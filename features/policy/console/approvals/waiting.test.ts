@@ -18,6 +18,8 @@ import {
 const device = (uuid: string, hashtags = '') => ({
   uuid,
   hostIdentifier: `HOST-${uuid}`,
+  owner: '',
+  risk: 0,
   deviceID: `d-${uuid}`,
   serialNumber: `s-${uuid}`,
   present: true,
@@ -30,6 +32,8 @@ const model = (pid: string, devices: Waiting['devices']): Waiting => ({
   vid: '0781',
   pid,
   guiVid: 'SanDisk',
+  allowedHosts: 0,
+  suggestion: null,
   guiPid: `Stick ${pid}`,
   devIcon: 3,
   devIconDescription: 'Mass Storage',
@@ -62,6 +66,8 @@ describe('subjectOf', () => {
   it('contains every device of a model, or one device, with the most common tag first', () => {
     const [line] = linesOf(all, null)
     expect(subjectOf(line!, [])).toMatchObject({ tags: ['kiosk', 'west'], devices: [{ uuid: 'a' }, { uuid: 'b' }] })
+    const suggestion = { scope: 'tag', tag: 'west' } as const
+    expect(subjectOf({ ...line!, model: { ...line!.model, suggestion } }, []).tags).toEqual(['west', 'kiosk'])
     const one = linesOf(all, '0781:0001')[2]
     expect(subjectOf(one!, [])).toMatchObject({ tags: ['kiosk'], devices: [{ uuid: 'b', serialNumber: 's-b' }] })
   })

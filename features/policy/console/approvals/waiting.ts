@@ -42,10 +42,11 @@ export const nextLine = (lines: readonly Line[], key: string | null, step: 1 | -
 export const amount = ({ agentsCount, peripheralsCount }: Waiting): string =>
   strings.devicesOnHosts({ devices: peripheralsCount, hosts: agentsCount })
 
-/** Returns the subject of a decision on a line. Tags are those of its hosts, the most common first. */
+/** Returns the subject of a decision on a line. Tags are those of its hosts: the suggested one, then the most common. */
 export const subjectOf = ({ model, device }: Line, evidence: readonly string[]): DecideSubject => {
   const meant = device === null ? model.devices : [device]
   const counts = new Map<string, number>()
+  const suggested = model.suggestion?.tag
   for (const { hashtags } of meant)
     for (const tag of hashtags.split(',')) if (tag !== '') counts.set(tag, (counts.get(tag) ?? 0) + 1)
   return {
@@ -53,7 +54,9 @@ export const subjectOf = ({ model, device }: Line, evidence: readonly string[]):
     vid: model.vid,
     pid: model.pid,
     devices: meant,
-    tags: [...counts].sort(([, one], [, other]) => other - one).map(([tag]) => tag),
+    tags: [...counts]
+      .sort(([one, ones], [other, others]) => Number(other === suggested) - Number(one === suggested) || others - ones)
+      .map(([tag]) => tag),
     isAttackTool: model.isKnownAttackTool,
     evidence,
   }

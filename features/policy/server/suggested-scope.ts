@@ -1,0 +1,23 @@
+import type { policyApprovals, ResponseOf } from '#features/contract.ts'
+
+type Suggestion = ResponseOf<typeof policyApprovals>['data'][number]['suggestion']
+
+/** With this many hosts that allow a model, an approval on all hosts is worth a look. */
+const usualHosts = 20
+
+/** Returns the scope that fits an approval of a model. `tag` is common to the hosts that wait; null: none is. */
+export const suggestedScope = ({
+  isKnownAttackTool,
+  agentsCount,
+  allowedHosts,
+  tag,
+}: {
+  isKnownAttackTool: boolean
+  agentsCount: number
+  allowedHosts: number
+  tag: string | null
+}): Suggestion => {
+  if (isKnownAttackTool) return null
+  if (allowedHosts > Math.max(usualHosts, agentsCount)) return { scope: 'all', tag: '' }
+  return tag !== null && agentsCount > 1 ? { scope: 'tag', tag } : { scope: 'host', tag: '' }
+}
