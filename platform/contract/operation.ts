@@ -3,10 +3,17 @@
  * use it, so each shape is defined once.
  */
 import { closed, nullable, utcTime } from '@portcullis/contract/shapes.ts'
-import { type Static, type TObject, type TSchema, Type } from 'typebox'
+import { type Static, type TObject, type TSchema, type TStringOptions, Type } from 'typebox'
 import type { ErrorCode } from './errors.ts'
 import { labelledFilter } from './filters.ts'
 import type { Audience } from './permissions.ts'
+
+/**
+ * Text that a person types and others read, on one line or several. Bodies with control characters, or characters that are
+ * invisible or reorder text, are refused.
+ */
+export const typedText = (options: TStringOptions, lines: 'line' | 'lines' = 'line') =>
+  Type.String({ ...options, 'x-typed': lines })
 
 /** The form of a response. `list` may be streamed; `file` is an attachment; `stream` is an endless body (SSE, NDJSON); `redirect` is a 302 for browsers. */
 export type ResponseKind = 'json' | 'list' | 'file' | 'stream' | 'html' | 'text' | 'redirect'

@@ -7,6 +7,7 @@ import { ConfirmIdentity } from '@portcullis/features/identity/console/sign-in/C
 import { createApi } from '@portcullis/platform/console/lib/api.ts'
 import { systemClock } from '@portcullis/platform/console/lib/clock.ts'
 import { createIdentity } from '@portcullis/platform/console/lib/identity.ts'
+import { forgetKept } from '@portcullis/platform/console/lib/kept.ts'
 import { createKeys, domFocus } from '@portcullis/platform/console/lib/keys.ts'
 import { createLive } from '@portcullis/platform/console/lib/live.ts'
 import { CallFailure } from '@portcullis/platform/console/lib/problem.ts'
@@ -80,7 +81,7 @@ if (window.location.hash === signedInFragment) {
   sessionMark.set(true)
   window.history.replaceState(null, '', window.location.pathname)
 }
-session = createSession(sessionCalls(api), sessionMark)
+session = createSession(sessionCalls(api), sessionMark, (account) => forgetKept(window.localStorage, account))
 const live = createLive({
   api,
   clock: systemClock,

@@ -5,6 +5,7 @@ import {
   nullable,
   operation,
   page,
+  typedText,
   utcTime,
 } from '@portcullis/platform/contract/operation.ts'
 import { type Static, Type } from 'typebox'
@@ -128,8 +129,8 @@ export const getAgent = operation({
 
 /** The owner and the notes of a host. */
 const HostOwner = closed({
-  owner: Type.String({ maxLength: 200, description: 'Person or team that the host belongs to. Empty: unknown.' }),
-  notes: Type.String({ maxLength: 4_000, description: 'Notes about the host. Empty: none.' }),
+  owner: typedText({ maxLength: 200, description: 'Person or team that the host belongs to. Empty: unknown.' }),
+  notes: typedText({ maxLength: 4_000, description: 'Notes about the host. Empty: none.' }, 'lines'),
 })
 
 export const updateHostOwner = operation({
@@ -282,7 +283,7 @@ export const createEnrollmentToken = operation({
   summary: 'Creates an enrolment token',
   permission: 'enrolment:manage',
   body: closed({
-    name: Type.String({ minLength: 1, maxLength: 120, description: 'Purpose of the token.' }),
+    name: typedText({ minLength: 1, maxLength: 120, description: 'Purpose of the token.' }),
     expiresInHours: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 8_760, default: 24, description: 'Hours until the token expires.' }),
     ),

@@ -1,5 +1,4 @@
-import { isOddText } from '@portcullis/domain'
-import { invalid, notFound } from '@portcullis/platform/server/app-error.ts'
+import { notFound } from '@portcullis/platform/server/app-error.ts'
 import { type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { isId } from '@portcullis/platform/server/ids.ts'
@@ -145,8 +144,6 @@ export const createAgentsService = (context: AgentsContext, store: AgentsStore, 
     /** Changes the owner and the notes of a host. */
     setOwner: (actor: Actor, agentId: string, { owner, notes }: BodyOf<typeof updateHostOwner>) =>
       transactionAgain(db, async (tx) => {
-        // The owner is one line of lists, files and the audit trail.
-        if (isOddText(owner ?? '')) throw invalid('body.owner', 'contains control or invisible characters')
         const changed = isId(agentId) ? await store.setOwner(tx, agentId, owner ?? null, notes ?? null) : undefined
         if (changed === undefined) throw notFound('No agent has this uuid.')
         const now = { owner: changed.owner, notes: changed.notes }

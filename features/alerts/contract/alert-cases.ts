@@ -1,4 +1,4 @@
-import { apiPrefix, closed, nullable, operation, utcTime } from '@portcullis/platform/contract/operation.ts'
+import { apiPrefix, closed, nullable, operation, typedText, utcTime } from '@portcullis/platform/contract/operation.ts'
 import { type Static, Type } from 'typebox'
 
 const base = `${apiPrefix}/systemNotification/notices`
@@ -31,6 +31,11 @@ export const alertVerdictHelp: Readonly<Record<AlertVerdict, string>> = {
   test: 'Somebody tested the detection.',
 }
 
+/** Verdicts that say that nothing has to be done. */
+export const harmlessVerdicts: readonly AlertVerdict[] = ['benign', 'false']
+/** Alerts or findings that one call can close as harmless without fresh authentication. */
+export const harmlessAtOnce = 50
+
 /** Alerts at least this severe need a verdict: Critical and above. */
 export const verdictSeverity = 2
 
@@ -58,7 +63,7 @@ export const alertActions = [
 ] as const
 export type AlertAction = (typeof alertActions)[number]
 
-const commentText = (description: string) => Type.String({ maxLength: 4_000, description })
+const commentText = (description: string) => typedText({ maxLength: 4_000, description }, 'lines')
 
 /** The members that make an alert a case. */
 export const caseMembers = {
@@ -159,8 +164,9 @@ export const closeAlerts = operation({
     'closeAlerts',
     'close',
     'Closes alerts with a verdict',
-    'Alerts of severity Critical or above need a verdict. Alerts that are closed already do not change. If the same problem occurs again, the alert reopens with its ID and count.',
+    `Alerts of severity Critical or above need a verdict. More than ${harmlessAtOnce} alerts can be closed as \`benign\` or \`false\` only with fresh authentication. Alerts that are closed already do not change. If the same problem occurs again, the alert reopens with its ID and count.`,
   ),
+  fresh: `it closes more than ${harmlessAtOnce} alerts as \`benign\` or \`false\``,
   body: closed({
     ids,
     verdict: Type.Optional(
@@ -180,7 +186,7 @@ export const reopenAlerts = operation({
     'reopenAlerts',
     'reopen',
     'Reopens closed alerts',
-    'Undoes a closing: the alerts keep their owner, and have no verdict. Alerts that are not closed do not change.',
+    'Undoes a closing: the alerts keep their owner, and have no verdict. If an alert was muted, its mute ends. Alerts that are not closed do not change.',
   ),
   body: closed({ ids }),
   errors: ['not_found'],
@@ -196,7 +202,10 @@ export const commentAlerts = operation({
   ),
   body: closed({
     ids,
-    comment: Type.String({ minLength: 1, maxLength: 4_000, pattern: '\\S', description: 'At most 4,000 characters.' }),
+    comment: typedText(
+      { minLength: 1, maxLength: 4_000, pattern: '\\S', description: 'At most 4,000 characters.' },
+      'lines',
+    ),
   }),
   errors: ['not_found'],
   examples: { request: { ids: [7], comment: 'Asked the user; waiting for an answer' }, response: { changed: [7] } },

@@ -1,4 +1,4 @@
-import { apiPrefix, closed, operation, utcTime } from '@portcullis/platform/contract/operation.ts'
+import { apiPrefix, closed, operation, typedText, utcTime } from '@portcullis/platform/contract/operation.ts'
 import { type Static, Type } from 'typebox'
 import { type AlertKind, alertCatalogue, alertKinds } from './alert-catalogue.ts'
 
@@ -51,7 +51,7 @@ export const muteAlert = operation({
   body: closed({
     id: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'ID of the alert.' }),
     until: utcTime(`End of the mute, at most ${muteDaysMost} days from now.`),
-    reason: Type.String({ minLength: 1, maxLength: 1_000, pattern: '\\S', description: 'At most 1,000 characters.' }),
+    reason: typedText({ minLength: 1, maxLength: 1_000, pattern: '\\S', description: 'At most 1,000 characters.' }),
   }),
   response: closed({ id: muteId }),
   errors: ['not_found', 'conflict'],
@@ -67,7 +67,7 @@ export const endAlertMute = operation({
   path: `${base}/{id}`,
   tag,
   summary: 'Ends a mute',
-  description: `New events raise alerts again. The alert that the mute closed stays closed until then. ${effects}`,
+  description: `New events raise alerts again. If the mute held back events, its alert reopens within seconds. ${effects}`,
   permission: 'notices:dismiss',
   params: closed({ id: muteId }),
   response: Type.Boolean({ description: 'True.' }),

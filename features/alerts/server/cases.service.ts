@@ -1,7 +1,8 @@
 import { cleanText } from '@portcullis/domain'
 import { AppError, invalid } from '@portcullis/platform/server/app-error.ts'
-import type { Tx } from '@portcullis/platform/server/db/db.ts'
+import { type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
+import { assertFresh } from '@portcullis/platform/server/http/fresh.ts'
 import { requireTime } from '@portcullis/platform/server/time.ts'
 import type { AuditEntry } from '#features/audit/server/index.ts'
 import {
@@ -14,6 +15,8 @@ import {
   type BodyOf,
   type closeAlerts,
   type commentAlerts,
+  harmlessAtOnce,
+  harmlessVerdicts,
   mutableKinds,
   type muteAlert,
   muteDaysMost,
@@ -52,7 +55,7 @@ const requireOpen = (rows: readonly CaseRow[], verb: string): void => {
 /** One change of a person: what the history, the events and the audit trail say about it. */
 interface Change {
   action: AlertAction
-  detail?: string
+  detail?: string | ((row: CaseRow) => string)
   comment?: string
   event: OtherEventKind
   /** End of the sentence of the event, for example `closed as benign by jane`. */
@@ -73,6 +76,9 @@ export const caseEvent = (
   hashtags: '',
   details: cleanText(`${title} (severity ${severity}): ${said}${comment === '' ? '' : `. Comment: ${comment}`}`, 2_000),
 })
+
+const heldBack = (events: number): string =>
+  `The mute is over. It held back ${events === 1 ? '1 event' : `${events.toLocaleString('en')} events`}.`
 
 /** How people handle alerts: owner, snooze, closing with a verdict, comments and the history. */
 export const createCases = ({ db, clock, audit, events, hint }: AlertsContext, read: CasesRead) => {
@@ -108,7 +114,7 @@ export const createCases = ({ db, clock, audit, events, hint }: AlertsContext, r
         alertId: row.notice_id,
         by: actor.userName,
         action: change.action,
-        detail: change.detail ?? '',
+        detail: typeof change.detail === 'function' ? change.detail(row) : (change.detail ?? ''),
         comment: change.comment ?? '',
         acknowledgedS: row.acknowledged_at === null && change.action !== 'undone' ? secondsSince(row.opened_at) : null,
         closedS: change.action === 'closed' ? secondsSince(row.opened_at) : null,
@@ -213,8 +219,10 @@ export const createCases = ({ db, clock, audit, events, hint }: AlertsContext, r
         })
       }),
 
-    close: (actor: Actor, { ids, verdict, comment = '' }: BodyOf<typeof closeAlerts>) =>
-      db.transaction(async (tx) => {
+    close: async (actor: Actor, { ids, verdict, comment = '' }: BodyOf<typeof closeAlerts>) => {
+      if (verdict !== undefined && harmlessVerdicts.includes(verdict) && ids.length > harmlessAtOnce)
+        assertFresh(actor, clock.now())
+      return db.transaction(async (tx) => {
         const rows = await lock(tx, ids)
         const severe = rows.filter(({ is_closed, severity }) => !is_closed && severity <= verdictSeverity)
         const [first] = severe
@@ -224,7 +232,8 @@ export const createCases = ({ db, clock, audit, events, hint }: AlertsContext, r
             `is required: ${severe.length === 1 ? `alert ${first.notice_id} is` : `${severe.length} of the alerts are`} Critical or above`,
           )
         return closeRows(tx, actor, rows, verdict ?? '', comment.trim())
-      }),
+      })
+    },
 
     /**
      * Closes an alert of a list without a verdict, as the calls of the specification do. Returns false if it was closed,
@@ -238,14 +247,14 @@ export const createCases = ({ db, clock, audit, events, hint }: AlertsContext, r
       }),
 
     reopen: (actor: Actor, ids: readonly number[]) =>
-      db.transaction(async (tx) => {
+      transactionAgain(db, async (tx) => {
         const closed = (await lock(tx, ids)).filter(({ is_closed }) => is_closed)
-        await store.reopen(
-          tx,
-          closed.map(({ notice_id }) => notice_id),
-        )
+        const closedIds = closed.map(({ notice_id }) => notice_id)
+        await store.reopen(tx, closedIds)
+        const unmuted = new Set(await mutes.endOf(tx, closedIds))
         return record(tx, actor, closed, {
           action: 'undone',
+          detail: ({ notice_id }) => (unmuted.has(notice_id) ? 'This ended the mute, too.' : ''),
           event: 'alertReopened',
           said: 'reopened',
           audit: { action: 'notice.reopened' },
@@ -289,7 +298,7 @@ export const createCases = ({ db, clock, audit, events, hint }: AlertsContext, r
 
     endMute: (actor: Actor, id: number): Promise<boolean> =>
       db.transaction(async (tx) => {
-        const mute = await mutes.end(tx, id)
+        const mute = await mutes.end(tx, id, new Date(clock.now()))
         if (mute === undefined) throw new AppError('not_found', { detail: `Mute ${id} does not exist.` })
         await hint(tx, 'notices')
         await audit.write(tx, actor, {
@@ -315,12 +324,12 @@ export const createCases = ({ db, clock, audit, events, hint }: AlertsContext, r
       ),
 
     /**
-     * Ends alerts whose condition ended, or that a decision answers. `by`: an account, or the server. The caller audits
-     * its decision.
+     * Ends alerts whose condition ended, or that a decision answers. Returns those that were open. `by`: an account, or the
+     * server. The caller audits its decision.
      */
-    end: async (tx: Tx, ids: readonly number[], by: string, reason: string): Promise<void> => {
+    end: async (tx: Tx, ids: readonly number[], by: string, reason: string): Promise<number[]> => {
       const open = (await store.lock(tx, ids)).filter(({ is_closed }) => !is_closed)
-      if (open.length === 0) return
+      if (open.length === 0) return []
       const now = new Date(clock.now())
       await store.close(
         tx,
@@ -336,6 +345,7 @@ export const createCases = ({ db, clock, audit, events, hint }: AlertsContext, r
         now,
       )
       await hint(tx, 'notices')
+      return open.map(({ notice_id }) => notice_id)
     },
 
     /** Returns alerts whose snooze is over to the lists, and ends mutes. Alerts that a mute held back reopen. */
@@ -346,6 +356,7 @@ export const createCases = ({ db, clock, audit, events, hint }: AlertsContext, r
         const at = await alerts.lockFollower(tx)
         if (at === undefined) return
         const turn = at.turn + 1
+        await store.lockDue(tx, now)
         const woken = await store.wake(tx, now, turn)
         const held = (await mutes.takeOver(tx, now)).filter(({ suppressed }) => suppressed > 0)
         const reopened = held.length === 0 ? [] : await mutes.reopen(tx, held, turn, now)
@@ -363,12 +374,16 @@ export const createCases = ({ db, clock, audit, events, hint }: AlertsContext, r
               alertId: notice_id,
               by: bySystem,
               action: 'reopened' as const,
-              detail: `The mute is over. It held back ${suppressed === 1 ? '1 event' : `${suppressed.toLocaleString('en')} events`}.`,
+              detail: heldBack(suppressed),
             })),
           ],
           now,
         )
         await hint(tx, 'notices')
+        await events.append(
+          tx,
+          reopened.map((row) => caseEvent(row, 'alertReopened', `reopened. ${heldBack(row.suppressed)}`)),
+        )
       })
     },
 

@@ -78,6 +78,14 @@ export const createCasesStore = () => ({
       update notices n set acknowledged_at = ${at} where n.notice_id = any(${ids}::int[]) and n.acknowledged_at is null`)
   },
 
+  /** Locks the alerts whose snooze or mute is over, in the order of their ids. */
+  lockDue: async (tx: Tx, now: Date): Promise<void> => {
+    await tx.query(sql`
+      select n.notice_id from notices n where n.snoozed_until <= ${now} or n.notice_id in (
+        select m.notice_id from alert_mutes u join notices m on m.kind = u.kind and m.subject = u.model where u.until <= ${now})
+      order by n.notice_id for update`)
+  },
+
   /** Ends the snoozes that are over and makes these alerts unread. Returns them. */
   wake: (tx: Tx, now: Date, turn: number): Promise<{ notice_id: number }[]> =>
     tx.query<{ notice_id: number }>(sql`

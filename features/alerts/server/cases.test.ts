@@ -170,6 +170,9 @@ describe('an alert as a case', () => {
 })
 
 describe('a muted model', () => {
+  const muteIds = async (): Promise<number[]> =>
+    (await manager.api.get(`${base}/mutes`)).json().map((mute: { id: number }) => mute.id)
+
   it('raises no alerts until the mute ends, and then reopens if it happened', async () => {
     const { id, again } = await raise('vulnerable')
     const until = new Date(t.clock.now() + 7 * 86_400_000).toISOString()
@@ -215,6 +218,33 @@ describe('a muted model', () => {
     expect((await historyOf(id))[0]).toEqual(['muted', until])
   })
 
+  it('reopens when the mute is ended early, if it happened', async () => {
+    const { id, again } = await raise('vulnerable')
+    const until = new Date(t.clock.now() + 86_400_000).toISOString()
+    const mute = await post('mutes', { id, until, reason: 'x' })
+    await again()
+    expect((await manager.api.delete(`${base}/mutes/${mute.id}`)).json()).toBe(true)
+    expect(await muteIds()).not.toContain(mute.id)
+    await t.alerts.run()
+    expect((await list(`?id=${id}`))[0]).toMatchObject({ state: 'open', isRead: false })
+    expect((await historyOf(id))[0]).toEqual(['reopened', 'The mute is over. It held back 1 event.'])
+    expect(await event('Alert reopened')).toMatchObject({
+      eventEntityID: `Alert ${id}`,
+      details: expect.stringContaining('reopened. The mute is over. It held back 1 event.'),
+    })
+  })
+
+  it('is no longer muted after a person reopened its alert', async () => {
+    const { id, again } = await raise('vulnerable')
+    const until = new Date(t.clock.now() + 86_400_000).toISOString()
+    const mute = await post('mutes', { id, until, reason: 'x' })
+    expect(await post('notices/reopen', { ids: [id] })).toMatchObject({ changed: [id] })
+    expect(await muteIds()).not.toContain(mute.id)
+    expect((await historyOf(id))[0]).toEqual(['undone', 'This ended the mute, too.'])
+    await again()
+    expect((await list(`?id=${id}`))[0]).toMatchObject({ state: 'open', count: 2 })
+  })
+
   it('can be unmuted, and attacks cannot be muted', async () => {
     const { id, again } = await raise('blocked')
     const until = new Date(t.clock.now() + 86_400_000).toISOString()
@@ -230,6 +260,7 @@ describe('a muted model', () => {
     for (const [body, field] of [
       [{ id, until: '2020-01-01T00:00:00Z', reason: 'x' }, 'body.until'],
       [{ id, until, reason: ' ' }, 'body.reason'],
+      [{ id, until, reason: 'gpj.\u202Eexe' }, 'body.reason'],
     ] as const)
       expect((await post('mutes', body)).errors[0].field).toBe(field)
   })

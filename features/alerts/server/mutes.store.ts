@@ -5,9 +5,17 @@ import { utcSql } from '@portcullis/platform/server/time.ts'
 import type { AlertKind, AlertMute } from '#features/contract.ts'
 
 /** A mute that is over. */
-export interface EndedMute {
+interface EndedMute {
   kind: string
   model: string
+  suppressed: number
+}
+
+/** An alert that reopened after its mute. */
+export interface HeldBack {
+  notice_id: number
+  title: string
+  severity: number
   suppressed: number
 }
 
@@ -35,12 +43,21 @@ export const createMutesStore = () => ({
     return (row as { mute_id: number }).mute_id
   },
 
-  end: async (tx: Tx, id: number): Promise<{ kind: AlertKind; model: string } | undefined> =>
+  /** Ends a mute now. `takeOver` deletes it. */
+  end: async (tx: Tx, id: number, now: Date): Promise<{ kind: AlertKind; model: string } | undefined> =>
     (
       await tx.query<{ kind: AlertKind; model: string }>(
-        sql`delete from alert_mutes u where u.mute_id = ${id}::int returning u.kind, u.model`,
+        sql`update alert_mutes u set until = ${now} where u.mute_id = ${id}::int and u.until > ${now} returning u.kind, u.model`,
       )
     )[0],
+
+  /** Deletes the mutes of locked alerts. Returns the ids of these alerts. */
+  endOf: async (tx: Tx, alertIds: readonly number[]): Promise<number[]> =>
+    (
+      await tx.query<{ notice_id: number }>(sql`
+        delete from alert_mutes u using notices n
+        where n.notice_id = any(${alertIds}::int[]) and u.kind = n.kind and u.model = n.subject returning n.notice_id`)
+    ).map((row) => row.notice_id),
 
   /** Counts the events of muted subjects, and returns these subjects. */
   suppress: (
@@ -67,13 +84,8 @@ export const createMutesStore = () => ({
       delete from alert_mutes u where u.until <= ${now} returning u.kind, u.model, u.suppressed`),
 
   /** Reopens closed alerts of subjects as unread. Returns them. */
-  reopen: (
-    tx: Tx,
-    mutes: readonly EndedMute[],
-    turn: number,
-    now: Date,
-  ): Promise<{ notice_id: number; suppressed: number }[]> =>
-    tx.query<{ notice_id: number; suppressed: number }>(sql`
+  reopen: (tx: Tx, mutes: readonly EndedMute[], turn: number, now: Date): Promise<HeldBack[]> =>
+    tx.query<HeldBack>(sql`
       update notices n set dismissed_at = null, dismissed_by = '', verdict = '', comment = '', owner_id = null, acknowledged_at = null,
         opened_at = ${now}, turn = ${turn}::bigint, turned_at = ${now}
       from ${unnestOf([
@@ -82,5 +94,5 @@ export const createMutesStore = () => ({
         [mutes.map((one) => one.suppressed), 'int[]'],
       ])} k(kind, subject, suppressed)
       where n.kind = k.kind and n.subject = k.subject and n.dismissed_at is not null
-      returning n.notice_id, k.suppressed`),
+      returning n.notice_id, n.title, n.severity, k.suppressed`),
 })

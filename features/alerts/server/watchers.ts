@@ -68,11 +68,13 @@ export const createWatchers = (
     if (over.length === 0) return
     await db.transaction(async (tx) => {
       if (!(await store.tryWatch(tx))) return
-      for (const { notice_id, subject } of over)
-        await cases.end(tx, [notice_id], bySystem, reasons.get(subject) as string)
+      const ended: typeof over = []
+      for (const row of over)
+        if ((await cases.end(tx, [row.notice_id], bySystem, reasons.get(row.subject) as string)).length > 0)
+          ended.push(row)
       await notify(
         tx,
-        over.map(({ notice_id, turn, severity, hashtags }) => ({
+        ended.map(({ notice_id, turn, severity, hashtags }) => ({
           alertId: notice_id,
           turn,
           news: 'resolved',
@@ -85,7 +87,7 @@ export const createWatchers = (
       )
       await events.append(
         tx,
-        over.map((row) => caseEvent(row, 'alertClosed', `ended: ${reasons.get(row.subject)}`)),
+        ended.map((row) => caseEvent(row, 'alertClosed', `ended: ${reasons.get(row.subject)}`)),
       )
     })
   }

@@ -9,9 +9,17 @@ import {
   vendorFilter,
 } from '@portcullis/platform/contract/filters.ts'
 import { list } from '@portcullis/platform/contract/list.ts'
-import { closed, listQuery, nullable, operation, page, utcTime } from '@portcullis/platform/contract/operation.ts'
+import {
+  closed,
+  listQuery,
+  nullable,
+  operation,
+  page,
+  typedText,
+  utcTime,
+} from '@portcullis/platform/contract/operation.ts'
 import { type Static, Type } from 'typebox'
-import { alertVerdictLabels, alertVerdicts } from '#features/alerts/contract/alert-cases.ts'
+import { alertVerdictLabels, alertVerdicts, harmlessAtOnce } from '#features/alerts/contract/alert-cases.ts'
 import { findingLabels } from './peripherals.ts'
 
 /** How a finding ended: by the verdict of a person, or by the server. */
@@ -206,9 +214,9 @@ export const closeFindings = operation({
   path: `${base}/close`,
   tag,
   summary: 'Closes findings with a verdict',
-  description:
-    'Closes all of them or none. A closed finding no longer affects the severity and the risk of its host. The verdict changes no decision about the device. After `true` or `test`, the next attachment opens a new finding, so these verdicts need a removed device. After `benign` or `false`, the same device opens no new finding on this host, unless the finding about it becomes worse.',
+  description: `Closes all of them or none. A closed finding no longer affects the severity and the risk of its host. The verdict changes no decision about the device. After \`true\` or \`test\`, the next attachment opens a new finding, so these verdicts need a removed device. After \`benign\` or \`false\`, the same device opens no new finding on this host, unless the finding about it becomes worse. More than ${harmlessAtOnce} findings can be closed with these verdicts only with fresh authentication.`,
   permission: 'fleet:write',
+  fresh: `it closes more than ${harmlessAtOnce} findings as \`benign\` or \`false\``,
   errors: ['not_found', 'conflict'],
   body: closed({
     ids,
@@ -216,7 +224,7 @@ export const closeFindings = operation({
       description:
         '`true`: the finding was right, and it was handled. `benign`: the device is known and harmless here. `false`: the finding is wrong. `test`: somebody tested the detection.',
     }),
-    comment: Type.Optional(Type.String({ maxLength: 500, description: 'Comment for the next person.' })),
+    comment: Type.Optional(typedText({ maxLength: 500, description: 'Comment for the next person.' }, 'lines')),
   }),
   response: closed({ closed: Type.Integer({ minimum: 1, description: 'Number of closed findings.' }) }),
   examples: { request: { ids: [17], verdict: 'true', comment: 'Handed over to forensics.' } },

@@ -1,13 +1,15 @@
-import { isOddText } from '@portcullis/domain'
-import { AppError, invalid } from '@portcullis/platform/server/app-error.ts'
+import { AppError } from '@portcullis/platform/server/app-error.ts'
 import { type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
+import { assertFresh } from '@portcullis/platform/server/http/fresh.ts'
 import {
   type AlertVerdict,
   type AuditAction,
   alertVerdictLabels,
   type BodyOf,
   type closeFindings,
+  harmlessAtOnce,
+  harmlessVerdicts,
   type ResponseOf,
   type reopenFindings,
 } from '#features/contract.ts'
@@ -77,8 +79,8 @@ export const createFindings = (
   return {
     close: async (actor: Actor, body: BodyOf<typeof closeFindings>): Promise<ResponseOf<typeof closeFindings>> => {
       const comment = (body.comment ?? '').trim()
-      if (isOddText(comment)) throw invalid('body.comment', 'contains control or invisible characters')
       const { verdict, ids } = body
+      if (harmlessVerdicts.includes(verdict) && ids.length > harmlessAtOnce) assertFresh(actor, clock.now())
       const closed = await transactionAgain(db, async (tx) => {
         const rows = await take(tx, ids)
         assertClosable(rows, verdict)

@@ -45,8 +45,10 @@ export const createFindingsStore = () => ({
       ])} u(finding_id, agent_id, device_id, fingerprint_id, severity, last_attached, detached_at, halves_at, attachments, verdict, comment)),
       changed as (
         update host_findings f set fingerprint_id = u.fingerprint_id, severity = u.severity, last_attached = u.last_attached,
-          detached_at = u.detached_at, halves_at = u.halves_at, attachments = u.attachments, verdict = u.verdict, comment = u.comment,
-          closed_at = case when u.verdict is null then null else ${now}::timestamptz end, closed_by = ''
+          detached_at = u.detached_at, halves_at = u.halves_at, attachments = u.attachments, verdict = u.verdict,
+          comment = case when f.verdict = u.verdict then f.comment else u.comment end,
+          closed_at = case when f.verdict = u.verdict then f.closed_at when u.verdict is not null then ${now}::timestamptz end,
+          closed_by = case when f.verdict = u.verdict then f.closed_by else '' end
         from u where f.finding_id = u.finding_id)
       insert into host_findings (agent_id, device_id, fingerprint_id, severity, opened_at, last_attached, detached_at, halves_at, attachments)
       select u.agent_id, u.device_id, u.fingerprint_id, u.severity, ${now}::timestamptz, u.last_attached, u.detached_at, u.halves_at, u.attachments

@@ -127,9 +127,12 @@ describe('closing findings', () => {
     const [agent, other] = [await duckyHost(), await duckyHost()]
     expect((await close([(await only(agent)).id], 'benign', 'Our macro pad.')).statusCode).toBe(200)
     expect(await agent.detail()).toMatchObject({ severity: 10, riskScore: 0 })
+    const closed = await only(agent)
     await agent.unplug('1-5')
+    const removed = await only(agent)
+    expect(removed).toEqual({ ...closed, attached: false, detachedAt: expect.stringMatching(/^2/) })
     await agent.plug(rubberDucky({ portPath: '1-5' }))
-    expect(await only(agent)).toMatchObject({ state: 'Closed', verdict: 'benign' })
+    expect(await only(agent)).toEqual({ ...closed, lastAttached: expect.any(String), attachments: 2 })
     expect(await agent.detail()).toMatchObject({ severity: 10, riskScore: 0 })
     expect(await other.detail()).toMatchObject({ severity: 40, riskScore: 50 })
     await agent.plug(flipperBadUsb({ portPath: '1-7' }))
@@ -149,6 +152,7 @@ describe('closing findings', () => {
       [{ ids: [], verdict: 'true' }, 'body.ids'],
       [{ ids: [1], verdict: 'accepted' }, 'body.verdict'],
       [{ ids: [1], verdict: 'true', comment: 'a\u0007b' }, 'body.comment'],
+      [{ ids: [1], verdict: 'true', comment: 'a\n\u2066b' }, 'body.comment'],
       [{ ids: [1], verdict: 'true', comment: 'x'.repeat(501) }, 'body.comment'],
     ] as const) {
       const answer = await (await admin()).post(`${base}/findings/close`, body)

@@ -37,7 +37,7 @@ export const halvesAt = (detachedAt: Date | null, now: number): Date | null => {
   return detachedAt === null || next > mostHalvings ? null : new Date(detachedAt.getTime() + next * halfLifeMs)
 }
 
-export const isOpen = (finding: DeviceFinding | null): finding is DeviceFinding =>
+export const isOpen = (finding: DeviceFinding | null): finding is DeviceFinding & { verdict: null } =>
   finding !== null && finding.verdict === null
 
 const isFound = ({ severity }: Fingerprint): boolean => severity >= severities.vulnerable
@@ -76,7 +76,9 @@ export const nextFinding = (
   if (found !== undefined && isFound(found)) {
     if (!isOpen(before))
       return before !== null && isHarmless(before, found)
-        ? before
+        ? attached !== undefined || before.detachedAt !== null
+          ? { ...before, ...place, attachments: before.attachments + 1 }
+          : before
         : { id: null, fingerprint: found, severity: found.severity, ...place, attachments: 1, verdict: null }
     const isWorse = found.severity > before.severity
     const worse = isWorse ? { fingerprint: found, severity: found.severity } : {}
@@ -84,5 +86,7 @@ export const nextFinding = (
       return { ...before, ...worse, ...place, attachments: before.attachments + 1 }
     if (isWorse) return { ...before, ...worse }
   }
-  return isOpen(before) && before.detachedAt === null && !isThere ? { ...before, detachedAt: new Date(now) } : before
+  // A closed finding follows its device, too: the list shows where it is, and a reopened one counts from its removal.
+  const isHere = isOpen(before) ? isThere : device.present
+  return before !== null && before.detachedAt === null && !isHere ? { ...before, detachedAt: new Date(now) } : before
 }

@@ -1,4 +1,11 @@
-import { closed, listQuery, nullable, operation, WorksAgain } from '@portcullis/platform/contract/operation.ts'
+import {
+  closed,
+  listQuery,
+  nullable,
+  operation,
+  typedText,
+  WorksAgain,
+} from '@portcullis/platform/contract/operation.ts'
 import { type Static, Type } from 'typebox'
 import { agentFilters } from '#features/agents/contract/agent-list.ts'
 import { RevertMinutes } from '#features/commands/contract/arming.ts'
@@ -161,7 +168,7 @@ export const runBulk = operation({
       }),
     ),
     reason: Type.Optional(
-      Type.String({
+      typedText({
         maxLength: 200,
         description: 'Reason for the action. It is recorded in the audit trail and shown to the second approver.',
       }),

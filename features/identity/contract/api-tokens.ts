@@ -1,4 +1,4 @@
-import { closed, nullable, operation, utcTime } from '@portcullis/platform/contract/operation.ts'
+import { closed, nullable, operation, typedText, utcTime } from '@portcullis/platform/contract/operation.ts'
 import { type Permission, permissionTable, profiles } from '@portcullis/platform/contract/permissions.ts'
 import { type Static, Type } from 'typebox'
 
@@ -81,7 +81,7 @@ export const createApiToken = operation({
     'The token is returned only once and stored as a hash. `userProfile` is its maximum profile, at most your own (the default). `scopes` limits it further. Without `scopes`, the token can only read: it gets every permission of its profile that ends in `:read`. It expires after 90 days unless `expiresAt` sets another time, at most one year ahead. A token cannot create tokens.',
   permission: 'tokens:own',
   body: closed({
-    name: Type.String({
+    name: typedText({
       minLength: 1,
       maxLength: 120,
       pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]+$',

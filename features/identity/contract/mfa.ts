@@ -1,4 +1,4 @@
-import { closed, nullable, operation, utcTime } from '@portcullis/platform/contract/operation.ts'
+import { closed, nullable, operation, typedText, utcTime } from '@portcullis/platform/contract/operation.ts'
 import { type Static, Type } from 'typebox'
 import { LocalLoginAnswer, webAuthnBytes } from './auth.ts'
 
@@ -125,7 +125,7 @@ export const finishPasskey = operation({
   permission: 'self:write',
   bodyLimit: webAuthnBytes,
   body: closed({
-    name: Type.String({ minLength: 1, maxLength: 64, description: 'Name for the passkey.' }),
+    name: typedText({ minLength: 1, maxLength: 64, description: 'Name for the passkey.' }),
     response: webAuthn('Response of the browser.'),
   }),
   response: closed({ recoveryCodes: Type.Array(Type.String()) }),

@@ -89,7 +89,7 @@ const askFirst = (said: Preview, action: string, run: () => Promise<void>) => {
 const useRuleDraft = ({ rule, start, isGrant }: RuleEditorProps) => {
   const { clock } = useServices()
   const [name] = useState(() => `rule.${rule?.id ?? `${isGrant ? 'grant' : 'new'} ${JSON.stringify(start)}`}`)
-  const kept = useKept<{ draft: RuleDraft; base: PolicyRuleResource | null }>(name)
+  const kept = useKept<{ draft: RuleDraft; base: PolicyRuleResource | null }>(name, { draft: start, base: rule })
   const found = kept.found?.value
   // Another person can save the rule while it is edited.
   const [base, setBase] = useState(found === undefined ? rule : found.base)

@@ -1,6 +1,14 @@
 import { booleanFilter, enumFilter, textFilter, timeFilter } from '@portcullis/platform/contract/filters.ts'
 import { list } from '@portcullis/platform/contract/list.ts'
-import { closed, listQuery, nullable, operation, page, utcTime } from '@portcullis/platform/contract/operation.ts'
+import {
+  closed,
+  listQuery,
+  nullable,
+  operation,
+  page,
+  typedText,
+  utcTime,
+} from '@portcullis/platform/contract/operation.ts'
 import { type Static, Type } from 'typebox'
 import { testOperation } from '#features/settings/contract/general-config.ts'
 
@@ -212,7 +220,7 @@ export const quarantineHosts = operation({
         }),
       ),
     ),
-    reason: Type.String({ minLength: 1, maxLength: 500, description: 'Reason, for the timeline and the audit trail.' }),
+    reason: typedText({ minLength: 1, maxLength: 500, description: 'Reason, for the timeline and the audit trail.' }),
   }),
   response: closed({
     accepted: Type.Array(closed({ id: Type.String(), uuid: Type.String() })),

@@ -41,7 +41,10 @@ const useSchedule = ({ stored, start, reread }: Pick<EditorProps, 'stored' | 'st
   const id = stored?.id ?? null
   const { api, queries } = useServices()
   const navigate = useNavigate()
-  const kept = useKept<{ draft: Draft; base: ReportSchedule | null }>(`schedule.${id ?? 'new'}`)
+  const kept = useKept<{ draft: Draft; base: ReportSchedule | null }>(`schedule.${id ?? 'new'}`, {
+    draft: start,
+    base: stored,
+  })
   // A new schedule with values in the address begins with them.
   const [found] = useState(() => (id === null && start.list !== 'agents' ? undefined : kept.found?.value))
   // Another person can save the schedule while it is edited.

@@ -1,4 +1,4 @@
-import { apiPrefix, closed, operation, utcTime } from '@portcullis/platform/contract/operation.ts'
+import { apiPrefix, closed, operation, typedText, utcTime } from '@portcullis/platform/contract/operation.ts'
 import { type Static, Type } from 'typebox'
 
 /** Maximum number of private views of an account, and of shared views. */
@@ -9,7 +9,7 @@ const content = {
     pattern: '^(/[a-z]{1,20}){1,3}$',
     description: 'Path of the page in the console, such as `/agents`.',
   }),
-  name: Type.String({ minLength: 1, maxLength: 60, description: 'Name on the tab. Unique per page, ignoring case.' }),
+  name: typedText({ minLength: 1, maxLength: 60, description: 'Name on the tab. Unique per page, ignoring case.' }),
   search: Type.String({
     maxLength: 4_000,
     description:

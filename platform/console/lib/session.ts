@@ -49,8 +49,13 @@ export const isFactorDue = ({ secondFactorDueAt }: Profile, now: number): boolea
 
 /**
  * The session. It holds only the access token, in memory; the refresh token is in a cookie that scripts cannot read.
+ * `onSignOut` deletes what the account left in the browser.
  */
-export const createSession = (calls: SessionCalls, mark: SessionMark) => {
+export const createSession = (
+  calls: SessionCalls,
+  mark: SessionMark,
+  onSignOut: (account: string) => void = () => {},
+) => {
   let state: SessionState = { phase: 'starting' }
   const watchers = new Set<() => void>()
   const set = (next: SessionState) => {
@@ -87,6 +92,7 @@ export const createSession = (calls: SessionCalls, mark: SessionMark) => {
         if (!(failure instanceof CallFailure) || failure.status !== 401) throw failure
       } finally {
         calls.forget()
+        if (state.phase === 'in') onSignOut(state.profile.account.userName)
         set({ phase: 'out', why: 'signed out' })
       }
     },

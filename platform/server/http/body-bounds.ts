@@ -14,6 +14,7 @@ export interface BodyShape {
   maxLength?: number
   pattern?: string
   maxProperties?: number
+  'x-typed'?: 'line' | 'lines'
   enum?: unknown[]
   const?: unknown
 }

@@ -66,6 +66,7 @@ const knowledge = (() => {
 const uuids = () => agents.map((agent) => agent.agentId)
 const ldap = { LDAP_USER_GROUP: 'cn=everyone,dc=example,dc=org' }
 const limits = ['0', '100']
+const many = Array.from({ length: 51 }, (_, i) => i + 1)
 
 /** Requests that affect the whole fleet or its secrets, by operation. */
 const fleetMoving: Readonly<Record<string, () => Request[]>> = {
@@ -122,6 +123,14 @@ const fleetMoving: Readonly<Record<string, () => Request[]>> = {
   cancelJob: () => [{ path: `jobs/${backupJobId}/cancel` }],
   // A person decides about a device that lied about itself.
   releaseHeldPort: () => [{ path: `heldPorts/${uuids()[0]}/${absent}/release`, payload: { acceptDrivers: true } }],
+  // Nobody sees what is closed as harmless.
+  closeAlerts: () =>
+    ['benign', 'false'].map((verdict) => ({
+      path: 'systemNotification/notices/close',
+      payload: { ids: many, verdict },
+    })),
+  closeFindings: () =>
+    ['benign', 'false'].map((verdict) => ({ path: 'findings/close', payload: { ids: many, verdict } })),
   // Without its finding, a device may work wherever rules allow it.
   acceptFinding: () => [
     { path: 'policy/acceptedFindings', payload: { uuid: uuids()[0], deviceID: 'none', reason: 'test' } },
@@ -242,8 +251,6 @@ const ordinary = new Set([
     'pinRiskNotice',
     'assignAlerts',
     'snoozeAlerts',
-    'closeAlerts',
-    'closeFindings',
     'reopenFindings',
     'saveView',
     'updateView',

@@ -22,8 +22,8 @@ export interface Contract {
   readonly specificationBodies: Readonly<Record<string, readonly TSchema[]>>
 }
 
-/** Options of columns and filters for files and the console. */
-const unpublished: ReadonlySet<string> = new Set(['x-label', 'x-form', 'x-labels', 'x-facts'])
+/** Options of columns, filters and texts that a schema does not express. */
+const unpublished: ReadonlySet<string> = new Set(['x-label', 'x-form', 'x-labels', 'x-facts', 'x-typed'])
 
 /** Returns the published data of a schema, without the library's own members. */
 export const plain = (schema: unknown): JsonSchema =>

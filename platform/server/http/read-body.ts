@@ -1,5 +1,6 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import { TextDecoder } from 'node:util'
+import { isOddText } from '@portcullis/domain'
 import type { TSchema } from 'typebox'
 import type { FieldError } from '../../contract/problem.ts'
 import { type BodyShape, bodyCostOf, costlyText, maxDepth, oversize, shapeFor } from './body-bounds.ts'
@@ -41,6 +42,12 @@ const decode = (bytes: Uint8Array, decoder: TextDecoder): string => {
   }
 }
 
+/** Returns whether text that a person types hides or reorders characters. */
+const isHiding = (value: string, shape: BodyShape | undefined): boolean => {
+  const lines = [shape, ...(shape?.anyOf ?? [])].find((one) => one?.['x-typed'] !== undefined)?.['x-typed']
+  return lines !== undefined && isOddText(lines === 'line' ? value : value.replace(/[\n\r\t]/g, ''))
+}
+
 /** Maps the keys of JSON objects to those of the schema, ignoring case. Values stay unchanged. */
 const fold = (
   value: unknown,
@@ -56,6 +63,8 @@ const fold = (
   if (state.errors.length >= maxFaults) throw validationError(state.errors)
   if (typeof value === 'string') {
     if (isBadText(value)) state.errors.push({ field: path, message: 'contains U+0000 or half of a surrogate pair' })
+    else if (isHiding(value, shape))
+      state.errors.push({ field: path, message: 'contains control or invisible characters' })
     return value
   }
   if (typeof value !== 'object' || value === null) return value
