@@ -39,7 +39,7 @@ export const forgetKept = (storage: Storage, account: string): void => {
  * Returns whether a value has all members of a sample, of the same types. A member that is null in one of them can have any
  * type.
  */
-export const isLike = (value: unknown, sample: unknown): boolean => {
+const isLike = (value: unknown, sample: unknown): boolean => {
   if (value === null || sample === null) return true
   if (typeof value !== typeof sample || Array.isArray(value) !== Array.isArray(sample)) return false
   if (typeof sample !== 'object' || Array.isArray(sample)) return true
