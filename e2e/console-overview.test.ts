@@ -113,6 +113,29 @@ describe('the overview and the states of hosts', unless(whyNoChromium), () => {
     expect(wrong).toEqual([])
   })
 
+  it('shows the change of a number since yesterday, as the server recorded it', async () => {
+    const day = new Date(Date.now() - dayMs).toISOString().slice(0, 10)
+    await page.route('**/trends?*', async (route) => {
+      const answer = await route.fetch()
+      const body = (await answer.json()) as { data: object[] }
+      const before = { ...body.data.at(-1), day, connected: 4, attackTools: 0, vulnerable: 0 }
+      await route.fulfill({ response: answer, json: { ...body, data: [before, ...body.data] } })
+    })
+    await page.goto('/')
+    const tiles = page.getByRole('region', { name: 'Fleet summary' })
+    await expect
+      .poll(() => tiles.getByRole('link', { name: /^Connected hosts/ }).innerText())
+      .toContain('−3 since yesterday')
+    expect(await tiles.getByRole('link', { name: /^Hosts with attack tools/ }).innerText()).toContain(
+      '+1 since yesterday',
+    )
+    await page.unroute('**/trends?*')
+    await page.reload()
+    await tiles.getByText('Hosts with attack tools').waitFor()
+    await expect.poll(() => tiles.innerText()).not.toContain('yesterday')
+    expect(wrong).toEqual([])
+  })
+
   it('counts an attack tool once, however often it is attached, and links to it', async () => {
     await page.goto('/')
     await page.getByRole('link', { name: '1 new attack tool' }).click()

@@ -1,8 +1,7 @@
-import { exactUtc, relativeTime } from '@portcullis/platform/console/lib/time.ts'
+import { exactUtc } from '@portcullis/platform/console/lib/time.ts'
 import { Quiet } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { SeverityShape } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import type { Severity } from '@portcullis/platform/console/ui/theme/tokens.ts'
-import { useNow } from '@portcullis/platform/console/ui/useNow.ts'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import classes from './NumberTile.module.css'
@@ -15,22 +14,21 @@ export interface NumberTileProps {
   of?: number | undefined
   /** Drawn when the number is not zero. */
   severity?: Severity
-  /** The change and its start (ms since 1970); null on the first visit. */
-  change: { by: number; since: number } | null
+  /** The change since the time of earlier numbers (UTC); null if the server has none from yesterday. */
+  change: { by: number; since: string } | null
   /** Filters of the host list that match the same hosts. */
   search: Record<string, string>
   /** Further numbers with their own links, below the number. */
   parts?: ReactNode
 }
 
-const changeText = (by: number, age: string): string => {
-  if (by === 0) return strings.unchanged({ age })
-  return by > 0 ? strings.increased({ count: by, age }) : strings.decreased({ count: -by, age })
+const changeText = (by: number): string => {
+  if (by === 0) return strings.unchanged
+  return by > 0 ? strings.increased({ count: by }) : strings.decreased({ count: -by })
 }
 
 /** A number that links to the hosts it counts. */
 export const NumberTile = ({ title, value, of, severity, change, search, parts }: NumberTileProps) => {
-  const now = useNow()
   const number = (
     <>
       <Quiet small>{title}</Quiet>
@@ -40,8 +38,8 @@ export const NumberTile = ({ title, value, of, severity, change, search, parts }
         {of === undefined ? null : <span className={classes.of}>{strings.ofTotal({ total: of })}</span>}
       </span>
       {change === null ? null : (
-        <Quiet tiny num title={strings.since({ time: exactUtc(change.since) })}>
-          {changeText(change.by, relativeTime(change.since, now))}
+        <Quiet tiny num title={strings.comparedWith({ time: exactUtc(Date.parse(change.since)) })}>
+          {changeText(change.by)}
         </Quiet>
       )}
     </>

@@ -1,4 +1,3 @@
-import { useSession } from '@portcullis/platform/console/lib/services.tsx'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Columns, Page, PageHead } from '@portcullis/platform/console/ui/layout/layout.tsx'
@@ -7,23 +6,20 @@ import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import type { ReactNode } from 'react'
 import { agentsClassificationSummary, getAgents } from '#features/contract.ts'
 import { HealthLine } from './HealthLine.tsx'
+import { LastDay } from './LastDay.tsx'
 import { OpenAlerts } from './OpenAlerts.tsx'
 import { SetUpCard } from './SetUpCard.tsx'
-import { SinceLastVisit } from './SinceLastVisit.tsx'
 import { strings } from './strings.ts'
 import { Tiles } from './Tiles.tsx'
 import { TrendsChart } from './TrendsChart.tsx'
-import { useVisit } from './useVisit.ts'
-import type { Numbers } from './visit.ts'
 import { WorstHosts, worstCount } from './WorstHosts.tsx'
 
 // Faster changes would be hard to read.
 const numbersGap = 3_000
 
-/** Summary of the fleet: five numbers, hosts with findings, events since the last visit, and health. */
+/** Summary of the fleet: five numbers, hosts with findings, the last 24 hours, and health. */
 export const OverviewPage = ({ empty }: { empty: ReactNode }) => {
   useTitle(strings.overview)
-  const state = useSession()
   const summary = useRead(['overview', 'summary'], agentsClassificationSummary)
   const worst = useRead(['overview', 'worst'], getAgents, {
     query: { Severity: '>=30', SortBy: 'severity_desc', PageSize: worstCount },
@@ -34,18 +30,6 @@ export const OverviewPage = ({ empty }: { empty: ReactNode }) => {
   })
 
   const data = summary.data
-  const numbers: Numbers | null =
-    data === undefined
-      ? null
-      : {
-          connected: data.connected,
-          armed: data.protection.protected,
-          attackTools: data.knownAttackTools,
-          vulnerable: data.vulnerable,
-          violating: data.unapproved,
-        }
-  const before = useVisit(state.phase === 'in' ? state.profile.account.userName : '', numbers)
-
   if (data?.total === 0)
     return (
       <Page scroll gap={16}>
@@ -67,12 +51,12 @@ export const OverviewPage = ({ empty }: { empty: ReactNode }) => {
         <HealthLine />
       </PageHead>
       <SetUpCard />
-      <Tiles data={data} numbers={numbers} before={before} />
+      <Tiles data={data} />
       <TrendsChart />
       <Columns template="repeat(auto-fit, minmax(min(400px, 100%), 1fr))" gap={16} align="start">
         <OpenAlerts />
         <WorstHosts worst={worst.data} />
-        <SinceLastVisit since={before?.at ?? null} />
+        <LastDay />
       </Columns>
     </Page>
   )

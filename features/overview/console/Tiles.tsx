@@ -3,16 +3,9 @@ import { Link } from '@tanstack/react-router'
 import type { agentsClassificationSummary, ResponseOf } from '#features/contract.ts'
 import { NumberTile } from './NumberTile.tsx'
 import { strings } from './strings.ts'
-import type { Numbers, Snapshot } from './visit.ts'
+import { numbersOf, useYesterday } from './useYesterday.ts'
 
 type Summary = ResponseOf<typeof agentsClassificationSummary>
-
-export interface TilesProps {
-  data: Summary | undefined
-  numbers: Numbers | null
-  /** The last visit; null if there was none. */
-  before: Snapshot | null
-}
 
 /** The hosts that block nothing: those that could, and those that cannot. */
 const Unprotected = ({ possible, impossible }: Summary['protection']) => (
@@ -27,10 +20,14 @@ const Unprotected = ({ possible, impossible }: Summary['protection']) => (
   </>
 )
 
-/** Shows five numbers of the fleet, each with its change since the last visit. */
-export const Tiles = ({ data, numbers, before }: TilesProps) => {
-  const change = (name: keyof Numbers) =>
-    before === null || numbers === null ? null : { by: numbers[name] - before.numbers[name], since: before.at }
+/** Shows five numbers of the fleet, each with its change since yesterday. */
+export const Tiles = ({ data }: { data: Summary | undefined }) => {
+  const yesterday = useYesterday()
+  const numbers = data && numbersOf(data)
+  const change = (name: keyof NonNullable<typeof numbers>) =>
+    yesterday === undefined || numbers === undefined
+      ? null
+      : { by: numbers[name] - yesterday[name], since: yesterday.recordedAt }
   return (
     <Columns as="section" template="repeat(auto-fit, minmax(150px, 1fr))" aria-label={strings.fleet}>
       <NumberTile
@@ -44,7 +41,7 @@ export const Tiles = ({ data, numbers, before }: TilesProps) => {
         title={strings.protected}
         value={data?.protection.protected}
         of={data?.total}
-        change={change('armed')}
+        change={change('protected')}
         search={{ Status: 'Armed', CanBlock: 'true' }}
         parts={data === undefined ? '' : <Unprotected {...data.protection} />}
       />
@@ -66,7 +63,7 @@ export const Tiles = ({ data, numbers, before }: TilesProps) => {
         title={strings.notAllowed}
         value={data?.unapproved}
         severity="amber"
-        change={change('violating')}
+        change={change('unapproved')}
         search={{ HasUnapprovedPeripherals: 'true' }}
       />
     </Columns>

@@ -11,7 +11,8 @@ import { eventCatalogue, getEvents, getPeripherals } from '#features/contract.ts
 import { EventLines } from '#features/events/console/shared/EventLines.tsx'
 import { strings } from './strings.ts'
 
-const day = 86_400_000
+const hour = 3_600_000
+const day = 24 * hour
 // Limits the rate of these five searches over days of events.
 const countsGap = 10_000
 
@@ -31,11 +32,11 @@ const numberOf = (count: number | undefined) => ({
   count: count ?? 0,
 })
 
-/** Shows what happened since the last visit, or in the last day on the first visit. */
-export const SinceLastVisit = ({ since }: { since: number | null }) => {
+/** Shows what happened in the last 24 hours. */
+export const LastDay = () => {
   const { api, clock } = useServices()
-  const [start] = useState(() => clock.now())
-  const from = new Date(since ?? start - day).toISOString()
+  const [start, setStart] = useState(() => clock.now() - day)
+  const from = new Date(start).toISOString()
   const firstSeen = `${from}..`
   const devices = useQuery({
     queryKey: ['overview', 'devices-since', from],
@@ -65,13 +66,15 @@ export const SinceLastVisit = ({ since }: { since: number | null }) => {
   })
   const unread = useAlertCounts().data?.unread
   useLiveRefresh(['events'], countsGap, () => {
+    // A page that stays open follows the time, in steps that keep the numbers of one query comparable.
+    if (clock.now() - day - start > hour) return setStart(clock.now() - day)
     void devices.refetch()
     void events.refetch()
     void serious.refetch()
   })
   return (
     <Panel small>
-      <h2 title={exactUtc(since ?? start - day)}>{since === null ? strings.lastDay : strings.sinceLastVisit}</h2>
+      <h2 title={strings.since({ time: exactUtc(start) })}>{strings.lastDay}</h2>
       <Columns as="ul" template="repeat(auto-fit, minmax(160px, 1fr))" gap="4px 16px">
         {deviceKinds.map(({ label, finding }, index) => (
           <li key={finding}>
