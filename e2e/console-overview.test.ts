@@ -1,7 +1,7 @@
 import { plainKeyboard, rubberDucky, unless } from '@portcullis/domain/testing'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openSignedIn, sharedBrowser, whyNoChromium } from '../proof/kit/browser.ts'
+import { openSignedIn, openWindow, sharedBrowser, whyNoChromium } from '../proof/kit/browser.ts'
 import type { TestApp } from '../server/test/app.ts'
 import { enrolAgent } from '../server/test/builders.ts'
 import { type ConsoleServer, startConsoleServer } from './console-server.ts'
@@ -142,6 +142,40 @@ describe('the overview and the states of hosts', unless(whyNoChromium), () => {
     await page.waitForURL(/peripherals\?.*firstSeen=/)
     await expect.poll(() => page.getByRole('grid').getByRole('row').count()).toBe(2)
     expect(wrong).toEqual([])
+  })
+
+  it('shows the numbers on a wall with an API token, without a session, and says when they are old', async () => {
+    const { token } = await server.post<{ token: string }>('admin/apiTokens', {
+      name: 'wall',
+      scopes: ['fleet:read', 'notices:read'],
+    })
+    const wall = await openWindow(browser, server.url, 1920, 1080)
+    await wall.page.clock.install()
+    await wall.page.goto('/wall')
+    const field = wall.page.getByLabel('API token')
+    await field.fill('pt_wrong')
+    await wall.page.getByRole('button', { name: 'Show numbers' }).click()
+    await wall.page.getByText('The server refused the token').waitFor()
+    await field.fill(token)
+    await wall.page.getByRole('button', { name: 'Show numbers' }).click()
+    const tools = wall.page.getByRole('listitem').filter({ hasText: 'Hosts with attack tools' })
+    await expect.poll(() => tools.innerText()).toMatch(/attack tools\s+1/)
+    await wall.page.reload()
+    await expect.poll(() => tools.innerText()).toMatch(/attack tools\s+1/)
+    expect(await wall.page.content()).not.toContain(token)
+    expect(await wall.page.content()).not.toContain('front-desk')
+    // The page reads the numbers again by itself, and never shows old ones as new.
+    await wall.page.route('**/AgentsClassificationSummary*', async (route) => {
+      const answer = await route.fetch()
+      await route.fulfill({ response: answer, json: { ...(await answer.json()), knownAttackTools: 7 } })
+    })
+    await wall.page.clock.runFor(31_000)
+    await expect.poll(() => tools.innerText()).toMatch(/attack tools\s+7/)
+    await wall.page.route('**/prime/webui/**', (route) => route.fulfill({ status: 503 }))
+    await wall.page.clock.runFor(200_000)
+    await wall.page.getByRole('alert').filter({ hasText: 'The server does not respond' }).waitFor()
+    expect(wall.wrong.filter((line) => !line.includes('503'))).toEqual([])
+    await wall.context.close()
   })
 
   it('lists what the server still needs, follows each step, and can be hidden', async () => {

@@ -1,6 +1,7 @@
 /** Every page of the console; HOST is the id of a host. */
 export const consolePages = [
   '/',
+  '/wall',
   '/agents',
   '/agents?open=HOST',
   '/agents/HOST',

@@ -9,8 +9,8 @@ import { Gate } from './RequireSession.tsx'
 import { RouteFailure } from './RouteFailure.tsx'
 import { routeTree } from './routes.ts'
 
-/** Pages that need no session. */
-const publicPages: readonly string[] = ['/sign-in', '/set-password', identityConfirmedPage]
+/** Pages that open without a session. */
+const publicPages: readonly string[] = ['/sign-in', '/set-password', '/wall', identityConfirmedPage]
 
 /** Returns the address of the sign-in page that leads back to an address, or null for a page that needs no session. */
 export const signInFor = (pathname: string, search: string): string | null => {

@@ -68,6 +68,12 @@ const identityConfirmed = createRoute({
   path: identityConfirmedPage,
   staticData: { page: (): Page => import('@portcullis/features/identity/console/sign-in/IdentityConfirmedPage.tsx') },
 })
+/** Outside the gate: it reads with an API token if no session exists, and has no navigation. */
+const wall = createRoute({
+  getParentRoute: () => root,
+  path: '/wall',
+  staticData: { page: (): Page => import('@portcullis/features/overview/console/WallPage.tsx') },
+})
 const overview = createRoute({
   getParentRoute: () => inside,
   path: '/',
@@ -378,6 +384,7 @@ export const routeTree = root.addChildren([
   signIn,
   setPassword,
   identityConfirmed,
+  wall,
   inside.addChildren([
     overview,
     unknownPage,

@@ -32,6 +32,7 @@ export interface DayChartProps {
   days: readonly ChartDay[] | undefined
   /** Shown in place of bars if all are empty. */
   empty: string
+  /** Null: a chart that nobody operates, without the choice of a table. */
   controls: ReactNode
   failure: ReactNode
 }
@@ -172,7 +173,7 @@ export const DayChart = ({ title, axis, legend, days, empty, controls, failure }
             </span>
           ))}
         </p>
-        {days === undefined || isEmpty ? null : (
+        {days === undefined || isEmpty || controls === null ? null : (
           <Button size="compact-xs" variant="subtle" aria-pressed={isTable} onClick={() => setIsTable(!isTable)}>
             {strings.showAsTable}
           </Button>

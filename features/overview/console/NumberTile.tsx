@@ -22,7 +22,8 @@ export interface NumberTileProps {
   parts?: ReactNode
 }
 
-const changeText = (by: number): string => {
+/** Says how a number changed since yesterday. */
+export const changeText = (by: number): string => {
   if (by === 0) return strings.unchanged
   return by > 0 ? strings.increased({ count: by }) : strings.decreased({ count: -by })
 }

@@ -1,8 +1,9 @@
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
-import { Columns, Page, PageHead } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { Columns, Page, PageHead, Row } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
+import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { agentsClassificationSummary, getAgents } from '#features/contract.ts'
 import { HealthLine } from './HealthLine.tsx'
@@ -48,7 +49,10 @@ export const OverviewPage = ({ empty }: { empty: ReactNode }) => {
     <Page scroll gap={16}>
       <PageHead justify="space-between">
         <h1>{strings.overview}</h1>
-        <HealthLine />
+        <Row as="span" wrap gap="4px 20px" small>
+          <HealthLine />
+          <Link to="/wall">{strings.openWall}</Link>
+        </Row>
       </PageHead>
       <SetUpCard />
       <Tiles data={data} />
