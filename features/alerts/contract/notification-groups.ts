@@ -124,7 +124,11 @@ const groupMembers = {
 }
 
 /** A notification group: which alerts it sends, to whom and by which channel. The set of groups is fixed. */
-export const NotificationGroup = closed(groupMembers)
+export const NotificationGroup = closed({
+  ...groupMembers,
+  updatedAt: Type.String({ description: 'Time of the last change, ISO 8601. Empty if the group was never changed.' }),
+  updatedBy: Type.String({ description: 'User name of the person who made it.' }),
+})
 export type NotificationGroup = Static<typeof NotificationGroup>
 
 const NotificationGroups = Type.Array(NotificationGroup)
@@ -151,6 +155,8 @@ const groupExample = {
   channels: channelsExample,
   digestMinutes: 0,
   quietHours: { from: '22:00', to: '06:00', timeZone: 'Europe/Berlin', passSeverity: 'Critical' },
+  updatedAt: '2026-11-28T09:30:00.000Z',
+  updatedBy: 'ben',
 } as const
 
 export const listNotificationGroups = operation({
@@ -194,6 +200,15 @@ export const NotificationGroupChange = closed({
   ),
   digestMinutes: Type.Optional(groupMembers.digestMinutes),
   quietHours: Type.Optional(groupMembers.quietHours),
+  updatedAt: Type.Optional(Type.String({ maxLength: 64, description: ignored })),
+  updatedBy: Type.Optional(Type.String({ maxLength: 256, description: ignored })),
+  ifUpdatedAt: Type.Optional(
+    Type.String({
+      maxLength: 64,
+      description:
+        '`updatedAt` of the group as you read it. If it has changed since, the server returns 409 and changes nothing.',
+    }),
+  ),
 })
 export type NotificationGroupChange = Static<typeof NotificationGroupChange>
 
@@ -208,7 +223,7 @@ export const updateNotificationGroup = operation({
   permission: 'config:write',
   body: NotificationGroupChange,
   response: NotificationGroups,
-  errors: ['not_found', 'unprocessable'],
+  errors: ['not_found', 'unprocessable', 'conflict'],
   examples: { request: groupExample, response: [groupExample] },
 })
 

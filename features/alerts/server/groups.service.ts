@@ -27,7 +27,7 @@ const withoutSecret = (config: GroupConfig): GroupConfig => ({
 })
 
 /** Stores the notification groups, a fixed set that Administrators configure. */
-export const createGroups = ({ db, audit, envelope, resolve, deliveries, hint }: AlertsContext) => {
+export const createGroups = ({ db, clock, audit, envelope, resolve, deliveries, hint }: AlertsContext) => {
   const store = createGroupsStore()
   async function read(q: Queryable): Promise<Group[]> {
     const rows = new Map((await store.all(q)).map((row) => [row.group_id, row]))
@@ -48,11 +48,13 @@ export const createGroups = ({ db, audit, envelope, resolve, deliveries, hint }:
           },
         },
         secret: row?.webhook_secret ?? null,
+        updatedAt: row?.updated_at ?? null,
+        updatedBy: row?.updated_by ?? '',
       }
     })
   }
 
-  function shown({ definition, config, secret }: Group, fresh: Secret | null): NotificationGroup {
+  function shown({ definition, config, secret, updatedAt, updatedBy }: Group, fresh: Secret | null): NotificationGroup {
     const { off, ...members } = config
     return {
       id: definition.id,
@@ -60,6 +62,8 @@ export const createGroups = ({ db, audit, envelope, resolve, deliveries, hint }:
       description: definition.description,
       kind: definition.kind,
       ...members,
+      updatedAt: updatedAt?.toISOString() ?? '',
+      updatedBy,
       notifications: definition.switches.map(({ id, name }) => ({ id, name, isEnabled: !off.includes(id) })),
       channels: {
         ...config.channels,
@@ -173,6 +177,11 @@ export const createGroups = ({ db, audit, envelope, resolve, deliveries, hint }:
 
   async function changeIn(tx: Tx, actor: Actor, change: NotificationGroupChange) {
     const before = groupOf(await read(tx), change.id)
+    const { updatedAt, updatedBy } = before
+    if (change.ifUpdatedAt !== undefined && change.ifUpdatedAt !== (updatedAt?.toISOString() ?? ''))
+      throw new AppError('conflict', {
+        detail: `${updatedBy} changed this group at ${updatedAt?.toISOString()}. Nothing was saved. Compare the changes and save again.`,
+      })
     const wanted = withRecipients(merged(before.definition, before.config, change))
     const after = withoutSecret(wanted)
     assertGroup(before.definition, after)
@@ -181,7 +190,7 @@ export const createGroups = ({ db, audit, envelope, resolve, deliveries, hint }:
       .filter((part) => part !== '')
       .join('; ')
     if (changes !== '') {
-      await store.save(tx, change.id, after, box)
+      await store.save(tx, change.id, after, box, { at: new Date(clock.now()), by: actor.userName })
       await deliveries.begin(
         tx,
         (await read(tx)).flatMap((group) => outputsOf(group, () => openSecret(group))),

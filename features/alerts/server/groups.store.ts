@@ -8,6 +8,8 @@ export interface GroupRow {
   group_id: number
   config: Partial<GroupConfig>
   webhook_secret: Buffer | null
+  updated_at: Date | null
+  updated_by: string
 }
 
 /** An alert that waits to be sent to a group by a channel. */
@@ -21,7 +23,7 @@ export interface PendingRow {
 export const createGroupsStore = () => ({
   all: (q: Queryable): Promise<GroupRow[]> =>
     q.query<GroupRow>(
-      sql`select g.group_id, g.config, g.webhook_secret from notification_groups g order by g.group_id`,
+      sql`select g.group_id, g.config, g.webhook_secret, g.updated_at, g.updated_by from notification_groups g order by g.group_id`,
     ),
 
   /** Serialises changes of groups. */
@@ -29,11 +31,18 @@ export const createGroupsStore = () => ({
     await lock(tx, locks.notificationGroups)
   },
 
-  save: async (tx: Tx, groupId: number, config: GroupConfig, secret: Buffer | null): Promise<void> => {
+  save: async (
+    tx: Tx,
+    groupId: number,
+    config: GroupConfig,
+    secret: Buffer | null,
+    change: { at: Date; by: string },
+  ): Promise<void> => {
     await tx.execute(sql`
-      insert into notification_groups (group_id, config, webhook_secret)
-      values (${groupId}::int, ${JSON.stringify(config)}::jsonb, ${secret}::bytea)
-      on conflict (group_id) do update set config = excluded.config, webhook_secret = excluded.webhook_secret`)
+      insert into notification_groups (group_id, config, webhook_secret, updated_at, updated_by)
+      values (${groupId}::int, ${JSON.stringify(config)}::jsonb, ${secret}::bytea, ${change.at}, ${change.by})
+      on conflict (group_id) do update set config = excluded.config, webhook_secret = excluded.webhook_secret,
+        updated_at = excluded.updated_at, updated_by = excluded.updated_by`)
   },
 
   addPending: async (

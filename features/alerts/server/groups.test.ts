@@ -44,6 +44,25 @@ describe('notification groups', () => {
     expect(new Set(ids).size).toBe(ids.length)
   })
 
+  it('are not overwritten by an edit that began before the change of another person', async () => {
+    const before = await group(2)
+    expect([before.updatedAt, before.updatedBy]).toEqual(['', ''])
+    const first = await update({ id: 2, digestMinutes: 5, ifUpdatedAt: before.updatedAt })
+    expect(first.statusCode, first.body).toBe(200)
+    const stored = await group(2)
+    expect(stored).toMatchObject({ digestMinutes: 5, updatedBy: 'admin' })
+    t.clock.advance(1_000)
+    const late = await update({ id: 2, digestMinutes: 9, ifUpdatedAt: before.updatedAt })
+    expect([late.statusCode, late.json().code]).toEqual([409, 'conflict'])
+    expect(late.json().detail).toContain(`admin changed this group at ${stored.updatedAt}`)
+    expect(await group(2)).toEqual(stored)
+    // Sending back a group as it was read changes nothing, and without the condition the last write wins.
+    expect((await update({ ...stored, ifUpdatedAt: stored.updatedAt })).statusCode).toBe(200)
+    expect(await group(2)).toEqual(stored)
+    expect((await update({ id: 2, digestMinutes: before.digestMinutes })).statusCode).toBe(200)
+    expect((await group(2)).updatedAt > stored.updatedAt).toBe(true)
+  })
+
   it('change atomically, keep members that are not given, and are audited', async () => {
     const before = await group(1)
     const answer = await update({
@@ -58,6 +77,8 @@ describe('notification groups', () => {
     const after = await group(1)
     expect(after).toEqual({
       ...before,
+      updatedAt: after.updatedAt,
+      updatedBy: 'admin',
       minimumSeverity: 'Critical',
       hashtags: ['Kiosk', 'lab'],
       notifications: before.notifications.map((one) => ({ ...one, isEnabled: one.id !== 'keyClone' })),

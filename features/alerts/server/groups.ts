@@ -12,7 +12,10 @@ import {
 } from '#features/contract.ts'
 
 /** The stored configuration of a group, without the secret. */
-export type GroupConfig = Omit<NotificationGroup, 'id' | 'groupName' | 'description' | 'kind' | 'notifications'> & {
+export type GroupConfig = Omit<
+  NotificationGroup,
+  'id' | 'groupName' | 'description' | 'kind' | 'notifications' | 'updatedAt' | 'updatedBy'
+> & {
   /** Ids of switches that are off, so that switches of later releases are on. */
   off: readonly string[]
 }
@@ -35,6 +38,9 @@ export interface Group {
   definition: GroupDefinition
   config: GroupConfig
   secret: Buffer | null
+  /** Time of the last change; null: it was never changed. */
+  updatedAt: Date | null
+  updatedBy: string
 }
 
 /** Returns the code of the event that raises alerts of a kind. */

@@ -76,9 +76,9 @@ export const SidePanel = ({ label, fullPage, close, isWide = false, children }: 
   )
 }
 
-/** The head of an item: title and menu. In a drawer, it is clear of the close button. */
+/** The head of an item: title and menu. In a drawer, it is clear of its tools. */
 export const SidePanelHead = ({ children }: { children: ReactNode }) => (
-  <Row as="header" align="start" pad={useContext(InPanel) ? '12px 48px 8px 16px' : '12px 16px 8px'}>
+  <Row as="header" align="start" pad={useContext(InPanel) ? '12px 76px 8px 16px' : '12px 16px 8px'}>
     {children}
   </Row>
 )

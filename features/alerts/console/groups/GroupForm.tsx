@@ -2,6 +2,7 @@ import { Switch } from '@mantine/core'
 import { curlOf } from '@portcullis/platform/console/lib/curl.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
+import { EditConflict } from '@portcullis/platform/console/ui/form/EditConflict.tsx'
 import { LeaveGuard } from '@portcullis/platform/console/ui/form/LeaveGuard.tsx'
 import { SaveBar } from '@portcullis/platform/console/ui/form/SaveBar.tsx'
 import { submits } from '@portcullis/platform/console/ui/form/submits.ts'
@@ -55,7 +56,10 @@ export const GroupForm = ({ group }: { group: NotificationGroup }) => {
           <SyslogFields {...shared} />
         </Stack>
       </form>
-      {failure === null || isAtField ? null : <ErrorState failure={failure} resend={entry.submit} inline />}
+      {entry.conflict === null ? null : <EditConflict {...entry.conflict} />}
+      {failure === null || isAtField || entry.conflict !== null ? null : (
+        <ErrorState failure={failure} resend={entry.submit} inline />
+      )}
       {canWrite ? (
         <SaveBar
           before={entry.fresh === null ? null : <FreshSecret secret={entry.fresh} done={entry.acknowledge} />}

@@ -1,3 +1,4 @@
+import { merged } from '@portcullis/platform/console/lib/merge.ts'
 import { CallFailure } from '@portcullis/platform/console/lib/problem.ts'
 import { describe, expect, it } from 'vitest'
 import { maskedSecret, type NotificationGroup } from '#features/contract.ts'
@@ -13,6 +14,7 @@ import {
   sendsEvents,
   testBodyOf,
 } from './draft.ts'
+import { groupConflict, groupParts } from './group-conflict.ts'
 
 const group: NotificationGroup = {
   id: 1,
@@ -33,8 +35,23 @@ const group: NotificationGroup = {
   },
   digestMinutes: 30,
   quietHours: { from: '22:00', to: '06:00', timeZone: 'Europe/Berlin', passSeverity: null },
+  updatedAt: '',
+  updatedBy: '',
 }
 const draft = draftOf(group)
+
+describe('groupConflict', () => {
+  it('names what the other person changed, and a merge keeps my changes', () => {
+    const theirs = { ...group, digestMinutes: 5, hashtags: ['lab'], updatedAt: '2031-05-04T10:00:00.000Z' }
+    const mine = { ...draft, hashtags: 'kiosk', isEnabled: false }
+    expect(groupConflict(group, theirs, mine)).toEqual([
+      { name: 'Only hosts with one of these tags', before: 'kiosk, lab', theirs: 'lab', mine: 'kiosk' },
+      { name: 'Batch (minutes)', before: '30', theirs: '5', mine: '30' },
+    ])
+    const both = merged(draftOf(group), draftOf(theirs), mine, groupParts)
+    expect(changeOf(theirs, both)).toEqual({ hashtags: ['kiosk'], isEnabled: false })
+  })
+})
 
 describe('changeOf', () => {
   it('is empty without changes', () => expect(changeOf(group, draft)).toEqual({}))

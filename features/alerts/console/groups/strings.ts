@@ -71,6 +71,7 @@ export const strings = withPageWords({
   groupTitle: 'Notifications: {name}',
   channelOff: '{channel}, off',
   on: 'on',
+  off: 'off',
   secretGenerated: 'generated when saved',
   tagsEventsHelp: 'Leave blank for all hosts. With tags, events without a host are left out.',
   everySeverity: 'all severities',

@@ -1,8 +1,11 @@
+import { merged } from '@portcullis/platform/console/lib/merge.ts'
+import { CallFailure } from '@portcullis/platform/console/lib/problem.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { type RefObject, useEffect, useState } from 'react'
 import { type Channel, maskedSecret, type NotificationGroup, updateNotificationGroup } from '#features/contract.ts'
 import { faultsOfTest, focusField } from '#features/settings/console/shared/focus-field.ts'
 import { changeOf, type Draft, draftOf, faultsOfDraft, faultsOfFailure, freshSecretOf } from './draft.ts'
+import { groupConflict, groupParts } from './group-conflict.ts'
 import { strings } from './strings.ts'
 import { type TestState, useChannelTest } from './useChannelTest.ts'
 import { groupsKey } from './useGroups.ts'
@@ -14,8 +17,14 @@ const useSaveGroup = () => {
   const { api, queries } = useServices()
   const [fresh, setFresh] = useState<string | null>(null)
   /** Returns whether the webhook got a new secret. */
-  const save = async (id: number, change: ReturnType<typeof changeOf>): Promise<boolean> => {
-    const groups = await api.call(updateNotificationGroup, { body: { id, ...change } })
+  const save = async ({ id, updatedAt }: NotificationGroup, change: ReturnType<typeof changeOf>): Promise<boolean> => {
+    const body = { id, ...change, ifUpdatedAt: updatedAt }
+    const groups = await api.call(updateNotificationGroup, { body }).catch(async (cause: unknown) => {
+      // The group as it is now says what the other person changed.
+      if (cause instanceof CallFailure && cause.code === 'conflict')
+        await queries.refetchQueries({ queryKey: groupsKey })
+      throw cause
+    })
     queries.setQueryData(
       groupsKey,
       groups.map((one) =>
@@ -71,7 +80,7 @@ export const useGroupDraft = (group: NotificationGroup, form: RefObject<HTMLForm
     setFailure(null)
     setChangedFields(new Set())
     try {
-      const hasSecret = await save(group.id, change)
+      const hasSecret = await save(edited?.base ?? group, change)
       setEdited(null)
       setIsSubmitted(false)
       forget()
@@ -83,8 +92,26 @@ export const useGroupDraft = (group: NotificationGroup, form: RefObject<HTMLForm
     }
   }
 
+  const take = (next: Draft) => {
+    setEdited({ base: group, draft: next })
+    setFailure(null)
+  }
+  // Another person can save the group while it is edited.
+  const base = edited !== null && edited.base.updatedAt !== group.updatedAt ? edited.base : null
+
   return {
     draft,
+    /** What another person changed meanwhile; null: nothing. */
+    conflict:
+      base === null
+        ? null
+        : {
+            by: group.updatedBy,
+            at: group.updatedAt,
+            fields: groupConflict(base, group, draft),
+            merge: () => take(merged(draftOf(base), draftOf(group), draft, groupParts)),
+            discard: () => take(draftOf(group)),
+          },
     change,
     busy,
     failure,
@@ -120,7 +147,7 @@ export const useGroupDraft = (group: NotificationGroup, form: RefObject<HTMLForm
     submit: () => {
       setIsSubmitted(true)
       if (Object.keys(own).length > 0) focusOn(own)
-      else if (isDirty) void store()
+      else if (isDirty && base === null) void store()
       else setStatus(strings.noChanges)
     },
   }

@@ -17,7 +17,7 @@ export const documentFeature = (app: HttpApp, { db, settings, tags, alerts, poli
   const read = async (): Promise<ConfigDocument> => ({
     settings: await settings.readSet(),
     tags: await tags.names(db),
-    notificationGroups: await alerts.listGroups(),
+    notificationGroups: (await alerts.listGroups()).map(({ updatedAt: _at, updatedBy: _by, ...group }) => group),
     rules: await policy.writtenRules(db),
   })
 
