@@ -39,7 +39,7 @@ export const usage = `Usage: npm run simulate -- --server URL --token-file FILE 
   --duration S       seconds to run after all hosts are enrolled; 0 runs until stopped
   --plug-rate R      devices attached or removed per second over all hosts (default: agents / 600)
   --wake N           number of hosts with a wake socket, which get commands at once (default: 1000)
-  --mix LIST         shares of the platforms (default: windows=70,linux=20,macos=10); absent ones have none
+  --mix LIST         shares of the platforms (default: windows=20,linux=70,macos=10); absent ones have none
   --offline SHARE    share of hosts that are offline for a quarter of the time and report their changes afterwards,
                      0 to 1 (default: 0.02)
   --seed N           seed of the fleet; another seed gives another fleet (default: 1)

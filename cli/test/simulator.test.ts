@@ -57,7 +57,7 @@ describe('fleet model', () => {
     }
   })
 
-  it.each([10, 100, 1_000])('has 70 % Windows, 20 % Linux and 10 % macOS among %d hosts', (hosts) => {
+  it.each([10, 100, 1_000])('has 20 % Windows, 70 % Linux and 10 % macOS among %d hosts', (hosts) => {
     const counts = Map.groupBy(
       Array.from({ length: hosts }, (_, i) => platformOf(i, defaultMix)),
       (platform) => platform,
