@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createDefaults, notRestored, unblockAll } from '../src/enforcement/defaults.ts'
+import { closedDefaults, createDefaults, notRestored, unblockAll } from '../src/enforcement/defaults.ts'
 import type { WriteOutcome } from '../src/platform/platform.ts'
 
 const setUp = (values: Record<string, string>) => {
@@ -68,6 +68,18 @@ describe('the defaults of an armed host', () => {
     expect(defaults.restore(old)).toEqual(['usb3: EROFS'])
     expect(kernel.writes).toEqual(['usb1/interface=1', 'usb1=1', 'usb2=2', 'usb3=1'])
     expect(notRestored(kernel, old)).toEqual({ usb3: '1' })
+  })
+})
+
+describe('the switches that an agent without its file closed', () => {
+  const closed = (kind: { isLasting?: true }) =>
+    closedDefaults({
+      switches: () => ['usb1', 'usb2', 'usb3'],
+      default: (name) => ({ usb1: '0', usb2: '1' })[name],
+      ...kind,
+    })
+  it('are those at 0; a lasting switch may also be half closed', () => {
+    expect([closed({}), closed({ isLasting: true })]).toEqual([{ usb1: '1' }, { usb1: '1', usb3: '1' }])
   })
 })
 

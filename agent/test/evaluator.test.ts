@@ -167,4 +167,28 @@ describe('the drivers of a device', () => {
     driverCheck.open(identified, identity)
     expect(opened.map((text) => text.split(' ')[0])).toEqual(['1-1:1.0', '1-1:1.2'])
   })
+
+  it('are reported as missing for each interface that stays closed, with the reason', () => {
+    const { driverCheck, state } = setUp({}, false, ['1-1:1.1|1'])
+    Object.assign(state[0] ?? {}, { isAuthorized: true })
+    expect(driverCheck.closed(identified, identity)).toEqual([
+      { interface: 1, reason: 'closed-before' },
+      { interface: 2, reason: 'no-driver' },
+      { interface: 3, reason: 'not-described' },
+    ])
+  })
+
+  it('are not bound to anything if no interface is closed', () => {
+    const evaluated = createDriverCheck({
+      interfaces: {
+        of: () => [],
+        open: () => {
+          throw new Error('opened')
+        },
+      },
+      holds: { isAccepted: () => false },
+      isForeign: () => false,
+    })
+    expect(evaluated.open(identified, identity)).toBeNull()
+  })
 })

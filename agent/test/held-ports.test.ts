@@ -84,6 +84,31 @@ describe('a held port', () => {
     expect(holds.isAccepted(at('1-2'), binds('x'))).toBe(true)
   })
 
+  it('gets the peer of its new port, and is stored, when it moves', () => {
+    const [usb2, peer] = ['pci0000:00/14.0 usb2', '2-2']
+    const { holds, changes } = setUp()
+    holds.add({ ...at('3-2'), controller: usb2 }, mismatch)
+    expect(holds.find({ ...at('1-2'), controller: usb2 })).toMatchObject({ portPath: '1-2', peer })
+    expect(changes.at(-1)?.[0]).toMatchObject([{ portPath: '1-2', peer }])
+    holds.find({ ...at('4-2'), controller: usb2 })
+    expect([changes.length, Object.keys(changes.at(-1)?.[0][0] ?? {}).includes('peer')]).toEqual([3, false])
+  })
+
+  it('is not found by a device whose controller has no known location, at another port', () => {
+    const { holds, changes } = setUp()
+    holds.add({ ...at('1-2'), controller: 'pci0000:00/14.0 usb2' }, mismatch)
+    expect(holds.find({ ...at('2-2'), controller: undefined })?.portPath).toBe('1-2')
+    expect([holds.find({ ...at('3-2'), controller: undefined }), changes.length]).toEqual([undefined, 1])
+  })
+
+  it('is released if only the table of an older version called its drivers unknown', () => {
+    const { holds, changes } = setUp()
+    holds.add(at('1-2'), mismatch)
+    const stored = changes[0]?.[0] ?? []
+    const outdated = stored.map((one) => ({ ...one, mismatch: binds('usb-storage') }))
+    expect([setUp(stored).holds.list().length, setUp(outdated).holds.list()]).toEqual([1, []])
+  })
+
   it('has no peer if its socket has none', () => {
     const { holds } = setUp()
     holds.add(at('1-3'), mismatch)

@@ -411,3 +411,29 @@ describe('the last keyboard', () => {
     expect(world.run().became).toEqual(['1-1 held default'])
   })
 })
+
+describe('input of a Windows host', () => {
+  it('keeps its last pointing device, unless another one works', () => {
+    for (const [otherPointers, became] of [
+      [0, '1-3 last-pointing-device +'],
+      [1, '1-3 default'],
+    ] as const) {
+      const world = createWorld({ otherPointers })
+      world.plug(mouse, works)
+      expect([otherPointers, world.run().became]).toEqual([otherPointers, [became]])
+    }
+    const world = createWorld({ otherPointers: 0 })
+    world.plug(stick, works)
+    expect(world.run().became).toEqual(['1-2 default'])
+  })
+
+  it('keeps the adapter of paired devices, unless a rule denies it', () => {
+    const world = createWorld()
+    world.inputRadios.add('1-2')
+    world.plug(stick, works)
+    world.plug(storageStick({ portPath: '1-6', product: 'other' }), works)
+    expect(world.run().became).toEqual(['1-2 bluetooth-input +', '1-6 default'])
+    world.use([rule({ effect: 'deny', vid: '0781' })])
+    expect(world.run().became).toEqual(['1-2 deny', '1-6 deny'])
+  })
+})

@@ -24,7 +24,12 @@ export const heldPolicy = (rules: readonly PolicyRule[]): HeldPolicy => ({
 })
 
 /** Creates a pass over devices with a kernel in memory. */
-export const createWorld = ({ rules = [] as readonly PolicyRule[], hasPolicy = true } = {}) => {
+export const createWorld = ({
+  rules = [] as readonly PolicyRule[],
+  hasPolicy = true,
+  /** Other pointing devices of a Windows host. Undefined on Linux, which keeps none. */
+  otherPointers = undefined as number | undefined,
+} = {}) => {
   const world = {
     now: 1_000_000,
     attached: new Map<string, ScannedDevice>(),
@@ -35,6 +40,7 @@ export const createWorld = ({ rules = [] as readonly PolicyRule[], hasPolicy = t
     logged: [] as string[],
     present: new Set<string>(),
     otherKeyboards: 0,
+    inputRadios: new Set<string>(),
     bootPorts: new Set<string>(),
     /** Ports of devices with a driver that does not match their claim. */
     mismatching: new Set<string>(),
@@ -93,7 +99,12 @@ export const createWorld = ({ rules = [] as readonly PolicyRule[], hasPolicy = t
       world.told.push(`authorise ${portPath}`)
       return setAuthorized(portPath, true)
     },
-    needs: { otherKeyboards: () => world.otherKeyboards, bootPorts: () => world.bootPorts },
+    needs: {
+      otherKeyboards: () => world.otherKeyboards,
+      bootPorts: () => world.bootPorts,
+      inputRadios: () => world.inputRadios,
+      ...(otherPointers === undefined ? {} : { otherPointers: () => otherPointers }),
+    },
     recent,
     clock,
     log: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },

@@ -7,10 +7,10 @@ import { profiles } from '#features/contract.ts'
 import { type AccessClaims, createAccessTokens } from './access-tokens.ts'
 import { assertImage, assertPassword, assertUserName, nameKey, passwordFault } from './accounts.rules.ts'
 import type { AccountRow } from './accounts.store.ts'
-import { changedFacts, differences } from './changes.ts'
+import { accountLabels, changedFacts, differences } from './changes.ts'
 import { assertFreshForAccount } from './fresh.ts'
 import { createSigninLimits } from './signin.limits.ts'
-import { assertNotSuspended, isSuspended } from './suspension.rules.ts'
+import { assertNotSuspended, isSuspended, suspensionMs } from './suspension.rules.ts'
 import { defaultExpiry, latestExpiry, stepOf } from './token-expiry.rules.ts'
 
 /** Unlike the helpers of other tests, this starts no database. */
@@ -68,7 +68,10 @@ describe('a password', () => {
     ['password1234', 'The password is on the list of common passwords.'],
   ])('%j: %s', (password, fault) => {
     expect(passwordFault(password, 'ada-lovelace')).toBe(fault)
-    expect(faultOf(() => assertPassword(password, 'ada-lovelace'))).toBe(fault === null ? '' : 'password_rejected')
+    const refusal = expect(() => assertPassword(password, 'ada-lovelace'))
+    if (fault === null) refusal.not.toThrow()
+    else
+      refusal.toThrow(expect.objectContaining({ code: 'password_rejected', message: expect.stringContaining(fault) }))
   })
 })
 
@@ -136,6 +139,10 @@ describe('a change of an account', () => {
     )
   })
 
+  it('names members that only requests change', () => {
+    expect([accountLabels.userName, accountLabels.revokeApiTokens]).toEqual(['User name', 'Revoke API tokens'])
+  })
+
   it('of nothing is empty', () => {
     expect([changedFacts(row, { ...row }), differences(row, { ...row, token_version: 9 })]).toEqual([[], ''])
   })
@@ -175,6 +182,10 @@ describe('fresh authentication', () => {
 })
 
 describe('a suspension', () => {
+  it('lasts a day', () => {
+    expect(suspensionMs).toBe(86_400_000)
+  })
+
   it('ends at its time', () => {
     const until = { suspended_until: new Date('2031-05-04T10:11:12.000Z') }
     const at = (offset: number) => until.suspended_until.getTime() + offset
@@ -301,14 +312,27 @@ describe('an access token', () => {
     ['of a session that is not a string', (jwt) => jwt, { sid: 1 }],
     ['with a version that is not a number', (jwt) => jwt, { ver: '3' }],
     ['without a version', (jwt) => jwt, { ver: undefined }],
+    ['of a list with a session', (jwt) => jwt, { sid: [claims.sessionId] }],
   ])('%s is refused', async (_, change, payload, signer, header) => {
     const { tokens, now, forge } = await setUp()
     expect(await tokens.read(await forge((jwt) => change(jwt, now), signer, payload, header))).toBeNull()
   })
 
+  it('without an expiry is refused', async () => {
+    const { tokens, now } = await setUp()
+    const jwt = new SignJWT({ sid: claims.sessionId, ver: 3 })
+      .setProtectedHeader({ alg: 'HS256', typ: 'at+jwt' })
+      .setSubject(claims.accountId)
+      .setIssuer('portcullis')
+      .setAudience('portcullis-console')
+      .setIssuedAt(now)
+    expect(await tokens.read(await jwt.sign(key))).toBeNull()
+    expect(await tokens.read(await jwt.setExpirationTime(now + 900).sign(key))).toEqual(claims)
+  })
+
   it('may be from up to a minute later, because clocks differ', async () => {
     const { tokens, now, forge } = await setUp()
-    const token = await forge((jwt) => jwt.setIssuedAt(now + 59).setExpirationTime(now + 900))
+    const token = await forge((jwt) => jwt.setIssuedAt(now + 60).setExpirationTime(now + 900))
     expect(await tokens.read(token)).toEqual(claims)
   })
 
