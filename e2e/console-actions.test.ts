@@ -201,6 +201,7 @@ describe('bulk actions on hosts', unless(whyNoChromium), () => {
     const form = page.getByRole('form', { name: 'Add rule' })
     await form.getByRole('textbox', { name: 'Vendor ID' }).fill('0781')
     await form.getByRole('textbox', { name: 'Reason', exact: true }).fill('sticks of one vendor')
+    await form.getByText('All hosts', { exact: true }).click()
     await form.getByText('This needs a second approver.').waitFor()
     await form.getByRole('button', { name: 'Request approval' }).click()
     await dialog(page).getByRole('button', { name: 'Request approval' }).click()

@@ -424,6 +424,7 @@ describe('components of the console', unless(whyNoChromium), () => {
     it('shows missing fields only after the first attempt to save', async () => {
       const page = await open('rule', { answers })
       await page.getByLabel('Vendor ID').fill('0781')
+      await page.getByText('All hosts', { exact: true }).click()
       const missing = page.getByText('Enter a reason. It is shown with every decision')
       expect(await missing.count()).toBe(0)
       await page.getByRole('button', { name: 'Add rule' }).click()
@@ -433,6 +434,7 @@ describe('components of the console', unless(whyNoChromium), () => {
     it('previews a rule while it is edited, and saves it with Ctrl+Enter', async () => {
       const page = await open('rule', { answers })
       await page.getByLabel('Vendor ID').fill('0781')
+      await page.getByText('All hosts', { exact: true }).click()
       await expect.poll(async () => (await callsOf(page, 'previewPolicy')).length).toBeGreaterThan(0)
       await page.getByLabel('Reason').fill('Sticks of the lab')
       await page.keyboard.press('Control+Enter')
@@ -447,6 +449,7 @@ describe('components of the console', unless(whyNoChromium), () => {
       const wide = { ...preview, allowed: 2, agents: 2, newlyAllowed: 2 }
       const page = await open('rule', { answers: { ...answers, previewPolicy: wide } })
       await page.getByLabel('Vendor ID').fill('0781')
+      await page.getByText('All hosts', { exact: true }).click()
       await page.getByLabel('Reason').fill('Sticks of the lab')
       await page.getByRole('button', { name: 'Add rule' }).click()
       const dialog = page.getByRole('dialog')

@@ -91,6 +91,7 @@ describe('changes that allow devices', unless(whyNoChromium), () => {
     const { page, context, wrong } = await open('/policy?open=new&device=0781:5581')
     const form = page.getByRole('form', { name: 'Add rule' })
     await form.getByRole('textbox', { name: 'Reason', exact: true }).fill('sticks of the lab')
+    await form.getByText('All hosts', { exact: true }).click()
     await page.keyboard.press('Control+Enter')
     await dialog(page).getByText('Allow devices on 2 hosts').waitFor()
     await cancelFocused(page)

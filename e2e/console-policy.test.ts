@@ -92,6 +92,7 @@ describe('policy in the console', unless(whyNoChromium), () => {
     await page.getByRole('combobox', { name: 'Find a model in your fleet' }).fill('KB216')
     await page.getByRole('option', { name: /413C:2113/ }).click()
     expect(await page.getByRole('textbox', { name: 'Vendor ID' }).inputValue()).toBe('413C')
+    await page.getByRole('form', { name: 'Add rule' }).getByText('All hosts', { exact: true }).click()
     await preview(page)
       .getByText(/^Changes 1 device on 1 host, \d+ attachments?: 1 will be allowed/)
       .waitFor()

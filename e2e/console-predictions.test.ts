@@ -86,6 +86,7 @@ describe('previews of policy changes', unless(whyNoChromium), () => {
     async (width, height) => {
       const { page, context, wrong } = await open(draft, width, height)
       const form = page.getByRole('form', { name: 'Add rule' })
+      await form.getByText('All hosts', { exact: true }).click()
       const preview = page.getByTestId('preview')
       await preview.getByText(`Changes ${hostCount} devices on ${hostCount} hosts`).waitFor()
       await preview.getByRole('button', { name: `Show all ${hostCount} devices` }).click()

@@ -90,6 +90,8 @@ const SaveActions = ({ editing, rule, isGrant, close }: ActionsProps) => (
           : strings.save
     }
     busy={editing.busy}
+    // Merge the change of the other person first.
+    isReady={editing.conflict === null}
     startsAt="form"
     hint={strings.ctrlEnter}
     aside={

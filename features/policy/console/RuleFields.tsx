@@ -112,6 +112,11 @@ const Hosts = ({ draft, change, faults }: PartProps) => (
         { value: 'all', label: strings.allHosts },
       ]}
     />
+    {faults.scope === undefined ? null : (
+      <Text as="p" tiny tone="red" role="alert">
+        {faults.scope}
+      </Text>
+    )}
     {draft.scope === 'host' ? (
       <HostPicker
         label={strings.hostName}

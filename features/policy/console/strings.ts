@@ -15,7 +15,7 @@ export const strings = withPageWords({
   testDraft: 'Test against the last {days, plural, one {day} other {# days}}',
   sameAsNow: 'The current rules give the same result.',
   addGrant: 'Add grant',
-  search: 'Device, VID:PID, tag, host, reason',
+  search: 'Device, tag, host or reason',
   grantsIntro: 'A grant allows devices for a limited time. It overrides other allow rules; deny rules still win.',
   grantsEmptyTitle: 'No active grants',
   grantsEmpty:

@@ -1,9 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import type { PolicyRuleResource } from '#features/contract.ts'
-import { bodyOf, canPreview, draftOf, draftOfSearch, emptyDraft, faultsOf, inputOf } from './rule-draft.ts'
+import {
+  bodyOf,
+  canPreview,
+  draftOf,
+  draftOfSearch,
+  emptyDraft,
+  faultsOf,
+  inputOf,
+  type RuleDraft,
+} from './rule-draft.ts'
 
 const now = Date.parse('2031-05-04T10:00:00Z')
-const good = { ...emptyDraft, vid: '0781', pid: '5571', reason: 'audio desk' }
+const good: RuleDraft = { ...emptyDraft, scope: 'all', vid: '0781', pid: '5571', reason: 'audio desk' }
 const rule: PolicyRuleResource = {
   id: 'r1',
   effect: 'deny',
@@ -31,7 +40,12 @@ const rule: PolicyRuleResource = {
 describe('a rule draft', () => {
   it('reports every fault at its field', () => {
     expect(faultsOf(good, { isGrant: false, now })).toEqual({})
-    expect(Object.keys(faultsOf(emptyDraft, { isGrant: true, now })).sort()).toEqual(['device', 'expires', 'reason'])
+    expect(Object.keys(faultsOf(emptyDraft, { isGrant: true, now })).sort()).toEqual([
+      'device',
+      'expires',
+      'reason',
+      'scope',
+    ])
     expect(faultsOf({ ...good, vid: '78' }, { isGrant: false, now })).toHaveProperty('vid')
     expect(faultsOf({ ...good, vid: '' }, { isGrant: false, now })).toHaveProperty('vid')
     expect(faultsOf({ ...good, pid: '', serial: 'A1' }, { isGrant: false, now })).toHaveProperty('serial')

@@ -14,7 +14,8 @@ export interface RuleDraft {
   hasNoSerial: boolean
   fingerprint: string
   kinds: readonly PolicyKind[]
-  scope: 'all' | 'tag' | 'host'
+  /** Empty until a person chooses it, so that no rule applies to all hosts by default. */
+  scope: '' | 'all' | 'tag' | 'host'
   /** uuid of the host. */
   host: string
   tag: string
@@ -24,7 +25,17 @@ export interface RuleDraft {
   overrideAttackTool: boolean
 }
 
-export type DraftField = 'vid' | 'pid' | 'serial' | 'fingerprint' | 'device' | 'host' | 'tag' | 'expires' | 'reason'
+export type DraftField =
+  | 'vid'
+  | 'pid'
+  | 'serial'
+  | 'fingerprint'
+  | 'device'
+  | 'scope'
+  | 'host'
+  | 'tag'
+  | 'expires'
+  | 'reason'
 export type DraftFaults = Partial<Record<DraftField, string>>
 
 export const emptyDraft: RuleDraft = {
@@ -35,7 +46,7 @@ export const emptyDraft: RuleDraft = {
   hasNoSerial: false,
   fingerprint: '',
   kinds: [],
-  scope: 'all',
+  scope: '',
   host: '',
   tag: '',
   expires: '',
@@ -72,6 +83,7 @@ export const faultsOf = (draft: RuleDraft, { isGrant, now }: { isGrant: boolean;
   if (serial !== '' && (vid === '' || pid === '')) faults.serial = strings.serialNeedsIds
   if (fingerprint !== '' && !/^[0-9a-f]{32}$/i.test(fingerprint)) faults.fingerprint = strings.fingerprintFormat
   if (vid === '' && kinds.length === 0 && fingerprint === '') faults.device = strings.devicesMissing
+  if (scope === '') faults.scope = strings.chooseScope
   if (scope === 'host' && host === '') faults.host = strings.chooseHost
   if (scope === 'tag' && tag.trim() === '') faults.tag = strings.chooseTag
   if (isGrant && expires === '') faults.expires = strings.endMissing
@@ -119,7 +131,7 @@ export const draftOfSearch = (search: Readonly<Partial<Record<DraftName, string>
     pid: hex4.test(pid) ? pid.toUpperCase() : '',
     serial: search.deviceSerial ?? '',
     fingerprint: search.print ?? '',
-    scope: search.onHost !== undefined ? 'host' : search.onTag !== undefined ? 'tag' : 'all',
+    scope: search.onHost !== undefined ? 'host' : search.onTag !== undefined ? 'tag' : '',
     host: search.onHost ?? '',
     tag: search.onTag ?? '',
   }

@@ -68,6 +68,7 @@ export const strings = withPageWords({
   fingerprintFormat: 'Enter 32 hex digits.',
   devicesMissing: 'Choose devices by vendor ID, kind or fingerprint.',
   chooseHost: 'Choose a host.',
+  chooseScope: 'Choose the hosts that the rule applies to.',
   endMissing: 'Enter when the grant expires.',
   endInvalid: 'Enter a valid date and time.',
   endPast: 'Enter a time in the future.',
