@@ -19,7 +19,7 @@ const byPermission: Readonly<Record<Permission | 'public', string>> = {
     addConnections confirmHostKeys addHashtags agentsConfiguration approveChangeRequest approveQuarantines cancelJob
     cancelRollout clearQuarantines createPolicyGrant createPolicyRule deleteAgents deleteAgentsCommands
     deleteConnections deleteHashtags deletePolicyGrant deletePolicyRule dismissQuarantines fetchAgentsDebugLogs
-    forgetAssetConsumer haltRollout importTags pauseRollout peripheralsCommand planRollout quarantineHosts
+    forgetAssetConsumer haltRollout importPolicyRules importTags pauseRollout peripheralsCommand planRollout quarantineHosts
     readConnectionTest registerConnections rejectChangeRequest releaseHeldPort replayAll restorePolicy
     undoPolicyVersion undoPolicyJob decideDevices decideDuplicate acceptFinding revokeAcceptedFinding resumeRollout revertRollout
     closeFindings reopenFindings runBulk sendMonitorOldLocation updateHostOwner startRollout testConnection unregisterConnections updateAgents updateConnection

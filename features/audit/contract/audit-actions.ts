@@ -81,6 +81,7 @@ export const auditActions = {
     'policy.grant.changed': ['Grant changed', '{who} changed the grant {what}'],
     'policy.grant.created': ['Grant added', '{who} added the grant {what}'],
     'policy.grant.deleted': ['Grant ended', '{who} ended the grant {what}'],
+    'policy.imported': ['Rules added from a list', '{who} added rules from a list: {what}'],
     'policy.replaced': ['Rules replaced', '{who} replaced rules by a document: {what}'],
     'policy.restored': ['Policy version restored', '{who} restored an earlier version of the policy: {what}'],
     'policy.rule.changed': ['Rule changed', '{who} changed the rule {what}'],

@@ -97,7 +97,8 @@ const Devices = ({ draft, change, faults, text }: PartProps & { text: ReturnType
   </fieldset>
 )
 
-const Hosts = ({ draft, change, faults }: PartProps) => (
+/** The hosts that a rule applies to. */
+export const Hosts = ({ draft, change, faults }: PartProps) => (
   <fieldset>
     <legend>{strings.scope}</legend>
     <SegmentedControl

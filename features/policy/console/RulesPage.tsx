@@ -3,11 +3,13 @@ import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
 import { Note } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { lazilyDialog } from '@portcullis/platform/console/ui/lazily.tsx'
 import { ListPage } from '@portcullis/platform/console/ui/list/ListPage.tsx'
 import { useList } from '@portcullis/platform/console/ui/list/useList.ts'
 import { useKeys } from '@portcullis/platform/console/ui/useKeys.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
 import { getPolicy, listPolicyRules, type PolicyRuleResource } from '#features/contract.ts'
 import { ReportItems } from '#features/reports/console/shared/ReportItems.tsx'
 import { ApproveToday } from './ApproveToday.tsx'
@@ -15,6 +17,8 @@ import { RuleDrawer } from './RuleDrawer.tsx'
 import { rulesTable } from './rules.view.tsx'
 import { draftOfSearch } from './shared/rule-draft.ts'
 import { strings } from './strings.ts'
+
+const RuleListDialog = lazilyDialog(async () => (await import('./RuleListDialog.tsx')).RuleListDialog)
 
 const idOf = (rule: PolicyRuleResource) => rule.id
 const hrefOf = (rule: PolicyRuleResource) => `/policy?open=${encodeURIComponent(rule.id)}`
@@ -28,6 +32,7 @@ export const RulesPage = () => {
   const { open } = list.view.state
   const policy = useRead(['policy'], getPolicy)
   const canWrite = session.may('fleet:write')
+  const [isListing, setListing] = useState(false)
   const write = () => list.view.set({ open: 'new' })
   useKeys(canWrite ? [{ keys: 'n', description: strings.addRule, run: write }] : [])
 
@@ -37,9 +42,15 @@ export const RulesPage = () => {
       list={list}
       actions={
         canWrite ? (
-          <Button size="compact-sm" leftSection={<Icon name="plus" size={14} />} onClick={write}>
-            {strings.addRule}
-          </Button>
+          <>
+            <Button size="compact-sm" variant="default" onClick={() => setListing(true)}>
+              {strings.addFromListMenu}
+            </Button>
+            <Button size="compact-sm" leftSection={<Icon name="plus" size={14} />} onClick={write}>
+              {strings.addRule}
+            </Button>
+            <RuleListDialog opened={isListing} close={() => setListing(false)} />
+          </>
         ) : null
       }
       searchPlaceholder={strings.search}

@@ -9,6 +9,7 @@ import { createChanges, jobKind } from './changes.service.ts'
 import type { PolicyBaseContext } from './context.ts'
 import { createDrafts } from './draft.service.ts'
 import { findForged } from './forged.ts'
+import { createImport } from './import.service.ts'
 import { createLongRead } from './long.read.ts'
 import { createPolicyUpkeep } from './maintenance.service.ts'
 import { createNewlyAllowed } from './newly-allowed.read.ts'
@@ -117,6 +118,7 @@ export const policyFeature = (app: HttpApp, given: PolicyBaseContext) => {
   registerPolicyRoutes(app, context, {
     ...{ read, approvals, findings, drafts, overview, tagGate },
     written: rules,
+    imports: createImport(context, changes, rules),
     restore: createRestore(context, changes),
   })
   return {

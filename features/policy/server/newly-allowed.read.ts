@@ -6,6 +6,7 @@ import { isEscapedSql, serialKeySql } from '#features/devices/server/index.ts'
 import type { Affected } from './affected.store.ts'
 import { namesSerial } from './policy.rules.ts'
 import type { PolicyStore, RuleRow } from './policy.store.ts'
+import { coveringIds } from './rule-cover.ts'
 import { printOf } from './seal.ts'
 import { covers, meets, reaches } from './warnings.ts'
 
@@ -167,7 +168,8 @@ const coversUnseen = (r: RuleRow): boolean => !namesSerial(r) || r.override_atta
 /** Returns whether the tag of a rule was deleted. */
 const isInert = (r: RuleRow): boolean => r.tag_name !== null && r.tag_id === null
 
-const lastsAsLong = (a: RuleRow, b: RuleRow): boolean =>
+/** Returns whether `a` ends no earlier than `b`. */
+export const lastsAsLong = (a: RuleRow, b: RuleRow): boolean =>
   a.expires_at === null || (b.expires_at !== null && a.expires_at >= b.expires_at)
 
 /** Returns whether `a` decides about everything that `b` decides about. */
@@ -183,11 +185,13 @@ const includes = (a: RuleRow, b: RuleRow): boolean =>
  * decision about thousands of devices does not compare all of them with each other.
  */
 const includedBy = (rules: readonly RuleRow[]) => {
-  const of = Map.groupBy(rules, (r) => r.agent_id)
-  return (b: RuleRow): boolean => {
-    const isOuter = (a: RuleRow): boolean => includes(a, b)
-    return of.get(null)?.some(isOuter) === true || (b.agent_id !== null && of.get(b.agent_id)?.some(isOuter) === true)
-  }
+  const of = new Map([...Map.groupBy(rules, (r) => r.agent_id)].map(([id, some]) => [id, coveringIds(some)]))
+  return (b: RuleRow): boolean =>
+    [null, ...(b.agent_id === null ? [] : [b.agent_id])].some((id) =>
+      of
+        .get(id)?.(b)
+        .some((a) => includes(a, b)),
+    )
 }
 
 /** Returns a function that finds the rules that can decide about the same device as a given one. */

@@ -16,6 +16,7 @@ import {
   getPolicy,
   getPolicyTest,
   icons,
+  importPolicyRules,
   listAcceptedFindings,
   listPolicyGrants,
   listPolicyRules,
@@ -37,6 +38,7 @@ import {
 import type { AcceptedFindings } from './accepted.service.ts'
 import type { Approvals } from './approvals.service.ts'
 import type { Drafts } from './draft.service.ts'
+import type { RuleImports } from './import.service.ts'
 import type { PolicyOverview } from './overview.service.ts'
 import type { PolicyContext } from './policy.context.ts'
 import { isGrant, isNoGrant, type PolicyRead, rulesList } from './policy.read.ts'
@@ -87,6 +89,7 @@ export const registerPolicyRoutes = (
   parts: {
     read: PolicyRead
     written: Rules
+    imports: RuleImports
     restore: Restore
     approvals: Approvals
     findings: AcceptedFindings
@@ -96,13 +99,14 @@ export const registerPolicyRoutes = (
   },
 ): void => {
   const { db, clock } = context
-  const { read, written, restore, approvals, findings, drafts, tagGate, overview } = parts
+  const { read, written, imports, restore, approvals, findings, drafts, tagGate, overview } = parts
   const rules = createList(rulesList, context)
   const test = createPolicyTest(context, drafts)
   app.register(getPolicy, () => overview.read())
   app.register(updatePolicySettings, ({ actor, body }) => overview.save(actor, body))
   app.register(listPolicyRules, ({ query }) => rules.page(query, ofLevels(query.level)))
   app.register(createPolicyRule, ({ actor, body }) => written.write(actor, body, null))
+  app.register(importPolicyRules, ({ actor, body }) => imports.run(actor, body))
   app.register(updatePolicyRule, ({ actor, params, body }) => written.write(actor, body, params.id))
   app.register(deletePolicyRule, ({ actor, params, query }) => written.remove(actor, params.id, query))
   app.register(listPolicyGrants, ({ query }) => rules.page({ SortBy: 'expiresAt_asc', ...query }, isGrant))

@@ -134,6 +134,7 @@ export const createRules = (
 
   return {
     write,
+    rowOf,
 
     /** Deletes a rule or ends a grant. `isGrant`: it must be a grant. */
     remove: async (
