@@ -174,6 +174,7 @@ const callPolicy = async ({ post, put, remove }: Caller, fixture: Fixture): Prom
   await put(`policy/grants/${grantId}`, { ...device, expiresAt, reason: 'gate again' })
   await remove(`policy/grants/${grantId}`)
   await put(`policy/rules/${fixture.others.rule}`, { ...rule, vid: '0781', pid: '5571', reason: 'gate again' })
+  await post('policy/rules/import', { text: '0781:5571,gate', effect: 'allow', reason: 'gate', dryRun: true })
   await post('policy/preview', { add: [rule] })
   await post('policy/test', { draft: { add: [rule] } })
 }

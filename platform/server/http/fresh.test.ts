@@ -224,6 +224,7 @@ const ordinary = new Set([
     'deletePolicyGrant',
     'restorePolicy',
     'undoPolicyVersion',
+    'importPolicyRules',
     'undoPolicyJob',
     'decideDevices',
     // It only blocks more.
