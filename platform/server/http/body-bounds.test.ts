@@ -182,7 +182,7 @@ describe('the body limit', () => {
       'up to 1,000 rules, and 10,000 to remove': /^(previewPolicy|testPolicyDraft)$/,
       'all recipients, hosts and certificates of a group': /^(testNotificationChannel|updateNotificationGroup)$/,
       'the whole configuration': /^applyConfigDocument$/,
-      'a file': /^uploadKnowledge$/,
+      'a file': /^(uploadKnowledge|importPolicyRules)$/,
     }
     /** Returns the members of a schema that have no limit. */
     const endless = (shape: BodyShape, path: string): string[] => {
