@@ -45,7 +45,7 @@ const Counts = ({ said }: { said: RuleImport }) => {
 const Fields = ({ list }: { list: ReturnType<typeof useRuleList> }) => {
   const { draft, edit, faults } = list
   const text = bindText(draft, edit, (name: 'vid' | 'pid' | 'expires' | 'reason') =>
-    draft[name] === '' ? undefined : faults[name],
+    draft[name] === '' || name === 'reason' ? undefined : faults[name],
   )
   return (
     <>

@@ -4,7 +4,7 @@ import { useKept } from '@portcullis/platform/console/ui/form/useKept.ts'
 import { useEffect, useEffectEvent, useState } from 'react'
 import { type BodyOf, importPolicyRules, type RuleImport } from '#features/contract.ts'
 import { textOfFile } from './list-file.ts'
-import { emptyDraft, faultsOf, inputOf, type RuleDraft } from './shared/rule-draft.ts'
+import { type DraftFaults, emptyDraft, faultsOf, inputOf, type RuleDraft } from './shared/rule-draft.ts'
 import { tellPolicyChange } from './shared/undo.ts'
 import { strings } from './strings.ts'
 
@@ -34,14 +34,15 @@ const bodyOf = ({ text, draft }: Input): Omit<BodyOf<typeof importPolicyRules>, 
 export const useRuleList = (close: () => void) => {
   const services = useServices()
   const { api, clock } = services
-  const kept = useKept<Input>('rule.list')
+  const kept = useKept<Input>('rule.list', empty)
   const [input, setInput] = useState<Input>(kept.found?.value ?? empty)
   const [checked, setChecked] = useState<{ of: Input; said: RuleImport } | null>(null)
   const { busy, failure, setFailure, isStored, run } = useChange({ closes: false })
   const keep = useEffectEvent(() => kept.keep(input === empty ? null : input))
   // biome-ignore lint/correctness/useExhaustiveDependencies: each change of the input is kept
   useEffect(() => keep(), [input])
-  const { device: _, ...faults } = faultsOf(input.draft, { isGrant: false, now: clock.now() })
+  // A line can have its own reason, so the server says whether one is missing.
+  const { device: _, reason: __, ...faults }: DraftFaults = faultsOf(input.draft, { isGrant: false, now: clock.now() })
   const said = checked?.of === input ? checked.said : null
   return {
     ...input,
