@@ -7,27 +7,32 @@ import type { DecideStart } from '../shared/decide.ts'
 import { strings } from './strings.ts'
 import { useInbox } from './useInbox.ts'
 import { starts, useQuestions } from './useQuestions.ts'
-import { chosenCount, type Line, linesOf, modelKey, nextLine, toggled } from './waiting.ts'
+import { chosenCount, cursorOf, type Line, linesOf, modelKey, nextLine, toggled } from './waiting.ts'
 
 /** State of the list: cursor, selection and open dialog. */
 const useApprovalState = () => {
   const { session } = useServices()
   const questions = useQuestions()
-  const [cursor, setCursor] = useState<string | null>(null)
+  const [pointed, setPointed] = useState<{ key: string; at: number } | null>(null)
   const [question, setQuestion] = useState<DecideQuestion | null>(null)
   const [decided, setDecided] = useState<string | null>(null)
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
   const [bulk, setBulk] = useState<BulkQuestion | null>(null)
-  const inbox = useInbox(cursor === null && question === null && bulk === null && chosen.size === 0, decided)
+  const inbox = useInbox(pointed === null && question === null && bulk === null && chosen.size === 0, decided)
   const { view, newest } = inbox
   const { open } = view.state
   const all = inbox.shown ?? []
+  const lines = linesOf(all, open)
+  // After a decision, the cursor is on the line that follows.
+  const cursor = cursorOf(lines, pointed)
+  const setCursor = (key: string | null) =>
+    setPointed(key === null ? null : { key, at: lines.findIndex((line) => line.key === key) })
   const clear = () => setChosen(new Set())
   const count = chosenCount(chosen, all)
   return {
     inbox,
     all,
-    lines: linesOf(all, open),
+    lines,
     open,
     canDecide: session.may('fleet:write'),
     cursor,

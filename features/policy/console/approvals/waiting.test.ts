@@ -3,6 +3,7 @@ import {
   changesBetween,
   chosenCount,
   chosenDevices,
+  cursorOf,
   deviceKey,
   isChosen,
   linesOf,
@@ -58,6 +59,11 @@ describe('keyboard movement', () => {
     expect(nextLine(lines, null, 1)).toBe('0781:0001')
     expect(nextLine(lines, '0781:0001', -1)).toBe('0781:0001')
     expect(nextLine(lines, 'gone', 1)).toBe('0781:0001')
+    expect(cursorOf(closed, null)).toBe(null)
+    expect(cursorOf(closed, { key: '0781:0002', at: 0 })).toBe('0781:0002')
+    expect(cursorOf(closed, { key: 'decided', at: 0 })).toBe('0781:0001')
+    expect(cursorOf(closed, { key: 'decided', at: 2 })).toBe('0781:0002')
+    expect(cursorOf([], { key: 'decided', at: 2 })).toBe(null)
     expect(nextLine([], null, 1)).toBeNull()
   })
 })

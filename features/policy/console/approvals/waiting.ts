@@ -38,6 +38,12 @@ export const nextLine = (lines: readonly Line[], key: string | null, step: 1 | -
   return (lines[at + step] ?? lines[at])?.key ?? null
 }
 
+/** Returns the line with the cursor. If the line is gone, the one in its place has the cursor. */
+export const cursorOf = (lines: readonly Line[], pointed: { key: string; at: number } | null): string | null =>
+  pointed === null || lines.some(({ key }) => key === pointed.key)
+    ? (pointed?.key ?? null)
+    : ((lines[Math.max(0, pointed.at)] ?? lines.at(-1))?.key ?? null)
+
 /** Returns the number of devices and hosts of a model as text. */
 export const amount = ({ agentsCount, peripheralsCount }: Waiting): string =>
   strings.devicesOnHosts({ devices: peripheralsCount, hosts: agentsCount })
