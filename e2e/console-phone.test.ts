@@ -70,6 +70,18 @@ describe('the console on a phone', unless(whyNoChromium), () => {
     await server?.stop()
   })
 
+  it('shows a host as a card with its state, risk and findings', async () => {
+    await page.goto('/agents')
+    const card = page.getByRole('grid').getByRole('row').nth(1)
+    for (const part of [card.getByRole('link'), card.getByText('Armed'), card.getByText('Suspected attack tool')]) {
+      const box = await part.boundingBox()
+      const edge = await card.boundingBox()
+      expect(box!.x + box!.width).toBeLessThanOrEqual(width)
+      expect(box!.y + box!.height).toBeLessThanOrEqual(edge!.y + edge!.height)
+    }
+    expect(wrong).toEqual([])
+  })
+
   it.each(consolePages)('%s fits into 390 px, and a finger hits every control', async (path) => {
     await page.goto(path.replace('HOST', host))
     await settled(page)

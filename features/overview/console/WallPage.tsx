@@ -56,14 +56,20 @@ const Numbers = ({ refuse }: { refuse: () => void }) => {
     <>
       <Row as="header" wrap justify="space-between" gap="4px 20px">
         <h1>{strings.wall}</h1>
-        <span>{updatedAt === 0 ? '' : strings.updated({ age: relativeTime(updatedAt, now) })}</span>
+        <span>
+          {updatedAt === 0
+            ? ''
+            : now - updatedAt < 5_000
+              ? strings.updatedNow
+              : strings.updated({ age: relativeTime(updatedAt, now) })}
+        </span>
       </Row>
       {failure !== null && now - updatedAt > staleAfter ? (
         <Notice tone="red" role="alert">
           {updatedAt === 0 ? strings.wallNoNumbers : strings.wallStale({ age: relativeTime(updatedAt, now) })}
         </Notice>
       ) : null}
-      <Columns as="ul" template="repeat(auto-fit, minmax(min(300px, 100%), 1fr))" gap={16}>
+      <Columns as="ul" template="repeat(auto-fit, minmax(min(max(260px, 30%), 100%), 1fr))" gap={16}>
         {tiles.map(({ title, value, of, change, severity }) => (
           <li key={title} className={classes.tile} data-severity={value === 0 ? undefined : severity}>
             <span className={classes.title}>{title}</span>

@@ -60,6 +60,7 @@ export const strings = withPageWords({
   wall: 'Fleet at a glance',
   openWall: 'Wall page',
   updated: 'Updated {age} ago',
+  updatedNow: 'Updated now',
   wallStale: 'The server does not respond. The numbers are {age} old.',
   wallNoNumbers: 'The server does not respond.',
   wallNeedsToken:

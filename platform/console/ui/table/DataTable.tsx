@@ -12,7 +12,7 @@ import scrolling from './scroller.module.css'
 import { strings } from './strings.ts'
 import type { DataTableProps } from './table-props.ts'
 import { useColumnWidths } from './useColumnWidths.ts'
-import { type Grid, scrollLimit, useGrid } from './useGrid.ts'
+import { type Grid, useGrid } from './useGrid.ts'
 
 interface RowsProps<RowData> extends Pick<DataTableProps<RowData>, 'source' | 'view' | 'hrefOf' | 'selection'> {
   gridId: string
@@ -65,7 +65,7 @@ export const DataTable = <RowData,>(props: DataTableProps<RowData>) => {
   const { label, columns, view, selection, empty } = props
   const gridId = useId()
   const grid = useGrid(props)
-  const { scroller, setPointerInside, rows, isFrozen, count, virtual, cursor } = grid
+  const { scroller, setPointerInside, rows, isFrozen, isCards, limit, count, virtual, cursor } = grid
   const { shown, template, width, resize } = useColumnWidths(columns, view.state.columns, selection !== undefined)
   const sortBy = ({ sortKey, naturalSort = 'asc' }: Column<RowData>) => {
     if (sortKey !== undefined)
@@ -95,24 +95,27 @@ export const DataTable = <RowData,>(props: DataTableProps<RowData>) => {
         tabIndex={0}
         className={`${scrolling.scroller} ${classes.scroller}`}
         data-stale={rows.isStale || undefined}
+        data-cards={isCards || undefined}
       >
         <HeaderRow
           columns={shown}
           template={template}
-          width={width}
+          width={isCards ? undefined : width}
           onSort={sortBy}
           directionOf={({ sortKey }) => (sortKey === undefined ? null : sortDirection(view.state.sort, sortKey))}
           onResize={resize}
           selection={selection}
         />
-        <div className={classes.body} style={{ height: virtual.getTotalSize(), minWidth: width }} role="presentation">
+        <div
+          className={classes.body}
+          style={{ height: virtual.getTotalSize(), minWidth: isCards ? undefined : width }}
+          role="presentation"
+        >
           <Rows {...props} {...{ gridId, grid, template }} columns={shown} />
         </div>
         {rows.filtered === 0 && !rows.isFirst ? <NoMatch clear={view.clearFilters}>{props.noMatch}</NoMatch> : null}
       </div>
-      {(rows.filtered ?? 0) > scrollLimit ? (
-        <p className={classes.note}>{strings.scrollLimit({ limit: scrollLimit })}</p>
-      ) : null}
+      {(rows.filtered ?? 0) > limit ? <p className={classes.note}>{strings.scrollLimit({ limit })}</p> : null}
     </div>
   )
 }

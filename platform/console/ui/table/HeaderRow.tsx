@@ -10,7 +10,8 @@ import type { Selection } from './useSelection.ts'
 export interface HeaderRowProps<RowData> {
   columns: readonly Column<RowData>[]
   template: string
-  width: number
+  /** Undefined: the columns are a strip that scrolls, above cards. */
+  width: number | undefined
   onSort: (column: Column<RowData>) => void
   directionOf: (column: Column<RowData>) => 'asc' | 'desc' | null
   /** New widths by column id. */

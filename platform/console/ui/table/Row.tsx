@@ -78,7 +78,14 @@ const PlainRow = <RowData,>(props: RowProps<RowData>) => {
         </div>
       )}
       {props.columns.map((column, at) => (
-        <div key={column.id} role="gridcell" tabIndex={-1} className={classes.cell} data-align={column.align}>
+        <div
+          key={column.id}
+          role="gridcell"
+          tabIndex={-1}
+          className={classes.cell}
+          data-align={column.align}
+          data-title={column.title}
+        >
           {row === undefined ? (
             <span className={classes.skeleton} style={{ width: skeletonWidth(index, column.id) }} />
           ) : at === 0 && column.hasLink !== true && props.href !== null ? (

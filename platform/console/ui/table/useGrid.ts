@@ -1,14 +1,15 @@
+import { useMediaQuery } from '@mantine/hooks'
 import { useRouter } from '@tanstack/react-router'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useCallback, useEffect, useEffectEvent, useRef, useState } from 'react'
-import { rowHeight } from '../theme/tokens.ts'
+import { cardHeight, rowHeight } from '../theme/tokens.ts'
 import { useLatest } from '../useLatest.ts'
 import type { DataTableProps } from './table-props.ts'
 import { useGridKeys } from './useGridKeys.ts'
 import { useRows } from './useRows.ts'
 
-/** Maximum number of rows to scroll through: the limit of browsers other than Chromium. */
-export const scrollLimit = 500_000
+/** Maximum height to scroll through in px: the limit of browsers other than Chromium. */
+const scrollHeight = 500_000 * rowHeight
 /** Rows of the skeleton. */
 const firstRows = 24
 
@@ -23,14 +24,19 @@ const useScrolledRows = <Row>(
   const isFrozen = (selection?.size ?? 0) > 0
   const calm = !pointerInside && cursor === null && view.state.open === null && !isFrozen
   const rows = useRows(source, range, topics, { calm, isFrozen })
-  const count = Math.min(rows.filtered ?? 0, scrollLimit)
+  const isCards = useMediaQuery('(max-width: 700px)', undefined, { getInitialValueInEffect: false }) ?? false
+  const height = isCards ? cardHeight : rowHeight
+  const limit = Math.floor(scrollHeight / height)
+  const count = Math.min(rows.filtered ?? 0, limit)
   const virtual = useVirtualizer({
     count: rows.isFirst ? firstRows : count,
     getScrollElement: () => scroller.current,
-    estimateSize: () => rowHeight,
+    estimateSize: () => height,
     overscan: 10,
     scrollPaddingStart: rowHeight,
   })
+  // biome-ignore lint/correctness/useExhaustiveDependencies: rows have another height after the phone was turned
+  useEffect(() => virtual.measure(), [virtual, height])
   const items = virtual.getVirtualItems()
   const first = items[0]?.index ?? 0
   const last = items.at(-1)?.index ?? 0
@@ -41,7 +47,7 @@ const useScrolledRows = <Row>(
   useEffect(() => {
     if (total !== null && filtered !== null && !isStale) report({ total, filtered })
   }, [total, filtered, isStale])
-  return { scroller, setPointerInside, rows, isFrozen, count, virtual, items }
+  return { scroller, setPointerInside, rows, isFrozen, isCards, height, limit, count, virtual, items }
 }
 
 /** Behaviour of a table: scrolling, cursor, keys, opening and selecting rows. */
@@ -50,7 +56,7 @@ export const useGrid = <Row>(props: DataTableProps<Row>) => {
   const router = useRouter()
   const [cursor, setCursor] = useState<number | null>(null)
   const scrolled = useScrolledRows(props, cursor)
-  const { scroller, rows, count, virtual } = scrolled
+  const { scroller, rows, height, count, virtual } = scrolled
 
   const listKey = JSON.stringify(source.key)
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new list starts at the top
@@ -76,7 +82,7 @@ export const useGrid = <Row>(props: DataTableProps<Row>) => {
       const row = rows.rowAt(next)
       if (view.state.open !== null && row !== undefined) view.set({ open: source.idOf(row) }, { replace: true })
     },
-    pageRows: () => Math.max(1, Math.floor((scroller.current?.clientHeight ?? 640) / rowHeight) - 2),
+    pageRows: () => Math.max(1, Math.floor((scroller.current?.clientHeight ?? 640) / height) - 2),
     open: () => {
       const row = atCursor()
       if (row !== undefined) open(row)

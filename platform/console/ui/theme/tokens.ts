@@ -74,6 +74,8 @@ export const dark: SchemeTokens = {
 
 /** Row height of tables in px. 1,000,000 rows stay below the 33.5 million px that Chromium can scroll. */
 export const rowHeight = 32
+/** Height in px of a row that is a card, on phones. */
+export const cardHeight = 84
 
 /** Font stacks of system fonts, so that nothing is downloaded. */
 export const fonts = {
