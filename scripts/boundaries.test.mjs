@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
 import rules from '../.dependency-cruiser.cjs'
 import { ROOT } from './bootstrap/say.mjs'
+import { CRUISED } from './steps.mjs'
 
 // A tree that follows every rule. Each entry is a file with its imports.
 const CLEAN = {
@@ -145,20 +146,7 @@ function cruise(files) {
     writeFileSync(join(tree, file), `${names.join('')}export const used = [${values.map((_, index) => `x${index}`)}]\n`)
   }
   const program = join(ROOT, 'node_modules', '.bin', 'depcruise')
-  const folders = [
-    'contract',
-    'domain',
-    'platform',
-    'features',
-    'server/src',
-    'server/test',
-    'console/src',
-    'agent',
-    'poller',
-    'cli',
-    'scripts',
-    'proof',
-  ]
+  const folders = CRUISED.filter((folder) => existsSync(join(tree, folder)))
   const args = [program, '--config', join(ROOT, '.dependency-cruiser.cjs'), '--output-type', 'json', ...folders]
   const done = spawnSync(process.execPath, args, { cwd: tree, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 })
   rmSync(tree, { recursive: true, force: true })

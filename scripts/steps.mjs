@@ -6,7 +6,7 @@ const MODULES = join(ROOT, 'node_modules')
 const tsc = join(MODULES, '@typescript', 'native', 'bin', 'tsc')
 
 /** Folders whose imports are checked. */
-const CRUISED = [
+export const CRUISED = [
   'contract',
   'domain',
   'platform',

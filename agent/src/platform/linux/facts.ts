@@ -1,10 +1,11 @@
-import { existsSync, readdirSync, readFileSync, statfsSync } from 'node:fs'
+import { existsSync, readFileSync, statfsSync } from 'node:fs'
 import { arch, hostname, networkInterfaces, release } from 'node:os'
 import { join } from 'node:path'
 import { agentLimits, type HostFacts, type NicReport } from '@portcullis/contract/agent-protocol.ts'
 import { chassisTypes, isPlaceholder, machineHash, parseOsRelease } from '@portcullis/domain'
 import { attributeText, cutText } from '../../collectors/text.ts'
 import type { FactsCollector, FactsDeps } from '../platform.ts'
+import { list } from './read.ts'
 
 export interface LinuxFactsDeps extends FactsDeps {
   /** Directory to use instead of `/sys`. */
@@ -25,14 +26,6 @@ const read = (path: string, max: number): string => {
     return (attributeText(readFileSync(path), max) ?? '').trim()
   } catch {
     return ''
-  }
-}
-
-const list = (path: string): string[] => {
-  try {
-    return readdirSync(path)
-  } catch {
-    return []
   }
 }
 

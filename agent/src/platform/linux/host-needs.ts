@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync, realpathSync } from 'node:fs'
+import { realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { HostNeeds } from '../platform.ts'
+import { list, read } from './read.ts'
 
 /** Mount points that the system needs to run. Disks with other mount points follow the policy. */
 const NEEDED_MOUNTS: ReadonlySet<string> = new Set(['/', '/boot', '/boot/efi', '/efi', '/usr', '/var'])
@@ -9,22 +10,6 @@ const PORT = /^[0-9]{1,3}-[0-9]{1,3}(\.[0-9]{1,3}){0,7}$/
 const FULL_KEYBOARD = 0xffff_fffen
 /** Maximum depth of stacked block devices. Encryption on LVM on RAID has three levels. */
 const MAX_STACK = 8
-
-const read = (path: string): string => {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return ''
-  }
-}
-
-const list = (path: string): string[] => {
-  try {
-    return readdirSync(path)
-  } catch {
-    return []
-  }
-}
 
 /** Replaces the octal escapes of mountinfo and swaps (`\040` for a blank). */
 const unescapeMount = (text: string): string =>

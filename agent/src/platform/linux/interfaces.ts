@@ -1,8 +1,9 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { readFileSync, readlinkSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { isKnownDriver } from '@portcullis/domain'
 import type { DeviceInterface, Interfaces, InterfaceToOpen } from '../platform.ts'
 import { writeAttribute } from './kernel.ts'
+import { list, read } from './read.ts'
 
 const NAME = /^([0-9]+-[0-9.]+):([0-9]+)\.([0-9]+)$/
 /** HID device directories are named bus:vendor:product.instance (`0003:1050:0120.0007`). */
@@ -15,22 +16,6 @@ const NOT_OFFERED: ReadonlySet<string> = new Set(['usb', 'usbfs'])
  */
 const isExclusive = (wanted: readonly string[], present: ReadonlySet<string>): boolean =>
   (wanted.includes('hub') && present.has('hub')) || (wanted.includes('usbkbd') && present.has('usbhid'))
-
-const list = (path: string): string[] => {
-  try {
-    return readdirSync(path)
-  } catch {
-    return []
-  }
-}
-
-const readText = (path: string): string => {
-  try {
-    return readFileSync(path, 'latin1').trim()
-  } catch {
-    return ''
-  }
-}
 
 const linkName = (path: string): string | null => {
   try {
@@ -101,7 +86,7 @@ export const createInterfaces = ({ sysfsRoot }: { sysfsRoot: string }): Interfac
       name,
       offered,
       mayClose: wanted !== 'any' && isExclusive(wanted, present),
-      attempt: `${readText(join(root, name.slice(0, name.indexOf(':')), 'devnum'))} ${offered.join(' ')}`,
+      attempt: `${read(join(root, name.slice(0, name.indexOf(':')), 'devnum')).trim()} ${offered.join(' ')}`,
     }
   }
 

@@ -1,7 +1,8 @@
-import { closeSync, constants, openSync, readdirSync, readFileSync, writeSync } from 'node:fs'
+import { closeSync, constants, openSync, readFileSync, writeSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { errnoOf, messageOf } from '../../exit.ts'
 import type { Gate, Grade, WriteOutcome } from '../platform.ts'
+import { list } from './read.ts'
 
 const read = (path: string): string | undefined => {
   try {
@@ -46,13 +47,7 @@ export const createKernel = ({ sysfsRoot, otherController = () => undefined }: K
   const authorizedPath = (device: string): string => join(root, device, 'authorized')
 
   /** Returns the names of the root hubs (`usb1`), one per controller and speed. */
-  function controllers(): string[] {
-    try {
-      return readdirSync(root).filter((name) => /^usb[0-9]+$/.test(name))
-    } catch {
-      return []
-    }
-  }
+  const controllers = (): string[] => list(root).filter((name) => /^usb[0-9]+$/.test(name))
 
   function noteConfiguration(device: string): void {
     const value = read(configurationPath(device)) ?? ''

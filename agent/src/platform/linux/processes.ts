@@ -1,13 +1,5 @@
-import { readFileSync } from 'node:fs'
 import type { Processes } from '../platform.ts'
-
-const readOr = (path: string, other: string): string => {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return other
-  }
-}
+import { read } from './read.ts'
 
 export const linuxProcesses: Processes = {
   /**
@@ -15,9 +7,9 @@ export const linuxProcesses: Processes = {
    * starts at the last `)`. A zombie (state Z) has ended.
    */
   startTime(pid) {
-    const stat = readOr(`/proc/${pid}/stat`, '')
+    const stat = read(`/proc/${pid}/stat`)
     const [state, ...more] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     return state === 'Z' || state === 'X' ? '' : (more[18] ?? '')
   },
-  boot: () => readOr('/proc/sys/kernel/random/boot_id', '').trim(),
+  boot: () => read('/proc/sys/kernel/random/boot_id').trim(),
 }

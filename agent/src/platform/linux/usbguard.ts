@@ -1,23 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { list, read } from './read.ts'
 
 const DAEMON = 'usbguard-daemon'
 
-const read = (path: string): string => {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return ''
-  }
-}
-
-const processes = (procRoot: string): string[] => {
-  try {
-    return readdirSync(procRoot).filter((name) => /^[0-9]+$/.test(name))
-  } catch {
-    return []
-  }
-}
+const processes = (procRoot: string): string[] => list(procRoot).filter((name) => /^[0-9]+$/.test(name))
 
 /**
  * Returns why another program controls the USB devices of this host, or undefined. Two programs that write the same
