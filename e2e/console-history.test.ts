@@ -103,6 +103,22 @@ describe('the history of a device', unless(whyNoChromium), () => {
     await context.close()
   })
 
+  it('compares the two hosts, and keeps the other one in the address', async () => {
+    await hosts[0]?.plug(plainKeyboard({ portPath: '1-5' }))
+    const { page, context, wrong } = await openSignedIn(browser, server.url, `/agents/${hosts[0]?.agentId}?tab=compare`)
+    await page.getByRole('combobox', { name: 'Compare with host' }).fill('desk-2')
+    await page.getByRole('option', { name: 'desk-2' }).click()
+    const devices = page.getByRole('table', { name: 'Attached devices by model' })
+    await devices.getByRole('row').filter({ hasText: 'Only on desk-1' }).waitFor()
+    expect(await devices.getByRole('row').filter({ hasText: 'Same' }).count()).toBe(1)
+    await page.getByText('The same rules apply to both hosts.').waitFor()
+    await page.reload()
+    await devices.getByRole('row').filter({ hasText: 'Only on desk-1' }).waitFor()
+    expect(page.url()).toContain(`with=${hosts[1]?.agentId}`)
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+
   it('shows the hosts, decisions and serial numbers of its model, each with its rows', async () => {
     const { page, context, wrong } = await openSignedIn(browser, server.url, '/peripherals/models')
     await page.getByRole('grid').getByRole('link', { name: 'Ultra', exact: false }).click()

@@ -118,7 +118,7 @@ const agents = createRoute({
 const agent = createRoute({
   getParentRoute: () => inside,
   path: '/agents/$agentId',
-  validateSearch: textSearch<'tab' | 'from' | 'to' | 'lanes'>(),
+  validateSearch: textSearch<'tab' | 'from' | 'to' | 'lanes' | 'with'>(),
   staticData: { page: (): Page => import('@portcullis/features/hosts/console/AgentPage.tsx') },
 })
 const agentless = createRoute({

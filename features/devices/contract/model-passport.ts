@@ -4,7 +4,7 @@ import { findingVerdicts } from './host-findings.ts'
 import { findingLabels, PeripheralModel, Vulnerability } from './peripherals.ts'
 
 /** Limits of the page of one model. */
-export const modelPassportLimits = { devices: 50_000, decisions: 50, fingerprints: 100, days: 90 } as const
+export const modelPassportLimits = { devices: 20_000, decisions: 50, fingerprints: 100, days: 90 } as const
 
 const count = (description: string) => Type.Integer({ minimum: 0, description })
 

@@ -11,7 +11,7 @@ import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
 import { Quiet, Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
-import { lazilyDialog } from '@portcullis/platform/console/ui/lazily.tsx'
+import { lazily, lazilyDialog } from '@portcullis/platform/console/ui/lazily.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
@@ -42,6 +42,7 @@ import { strings } from './strings.ts'
 import { HostTimeline } from './timeline/HostTimeline.tsx'
 
 const BulkDialog = lazilyDialog(async () => (await import('./shared/bulk/BulkDialog.tsx')).BulkDialog)
+const HostCompare = lazily(async () => (await import('./compare/HostCompare.tsx')).HostCompare, <DetailSkeleton />)
 const QuarantineDialog = lazilyDialog(
   async () => (await import('#features/quarantine/console/shared/QuarantineDialog.tsx')).QuarantineDialog,
 )
@@ -53,7 +54,7 @@ export interface AgentDetailProps {
 }
 
 // A link can name a tab that does not exist.
-const tabs = ['devices', 'timeline', 'risk', 'policy', 'commands', 'facts', 'logs']
+const tabs = ['devices', 'timeline', 'risk', 'policy', 'commands', 'facts', 'logs', 'compare']
 
 interface PartProps {
   agent: AgentDetails
@@ -199,6 +200,7 @@ const DetailTabs = ({ agent: data, reread, tab, setTab }: TabsProps) => {
         <Tabs.Tab value="commands">{strings.commands}</Tabs.Tab>
         <Tabs.Tab value="facts">{strings.details}</Tabs.Tab>
         <Tabs.Tab value="logs">{strings.logs}</Tabs.Tab>
+        <Tabs.Tab value="compare">{strings.compare}</Tabs.Tab>
       </Tabs.List>
       <Tabs.Panel value="devices">
         <AgentDevices devices={data.peripherals} tags={tagsOf(data)} />
@@ -221,6 +223,9 @@ const DetailTabs = ({ agent: data, reread, tab, setTab }: TabsProps) => {
           <AgentFacts agent={data} />
           {nac.isShown ? <AgentNac agentId={data.uuid} /> : null}
         </Stack>
+      </Tabs.Panel>
+      <Tabs.Panel value="compare">
+        <HostCompare agent={data} />
       </Tabs.Panel>
       <Tabs.Panel value="logs">
         <AgentLogs agent={data} reread={reread} />

@@ -16,6 +16,7 @@ export const strings = withPageWords({
   differentComputers: 'Different computers',
   duplicateOf: 'of {host}. The computer may have been reinstalled or cloned.',
   devicesTab: 'Devices ({count, number})',
+  compare: 'Compare',
   riskTab: 'Risk ({score, number})',
   logs: 'Logs',
   notFound: 'Host not found',
