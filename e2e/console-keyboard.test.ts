@@ -133,7 +133,7 @@ describe('the console without a mouse', unless(whyNoChromium), () => {
     }
     await press(page, 'a')
     const dialog = page.getByRole('dialog')
-    await focused(dialog.getByRole('button', { name: 'Cancel' }), page)
+    await focused(dialog.getByLabel('Reason'), page)
     await tabTo(page, dialog.getByRole('button', { name: 'Approve on this host' }))
     await press(page, 'Enter')
     await page.getByText('Approved on 1 host.').waitFor()
