@@ -53,7 +53,7 @@ describe('the Dockerfile', () => {
     // Both stages that install packages copy the manifests. The whole packages stage is copied, because npm puts some
     // packages below a workspace, such as cli/node_modules/commander.
     expect(made.toSorted()).toEqual(
-      ['', '', '', '/THIRD-PARTY-LICENSES.md', '/build/agent', '/build/console', '/sbom.cdx.json'].map(
+      ['', '', '', '/THIRD-PARTY-LICENSES.md', '/build/agent', '/build/console', '/build/help', '/sbom.cdx.json'].map(
         (path) => `/opt/portcullis${path}`,
       ),
     )

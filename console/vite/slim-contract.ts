@@ -35,7 +35,7 @@ const isOperation = (value: unknown): value is OperationLike =>
 const isList = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && 'row' in value && 'filters' in value && 'table' in value
 /** A table needs the types, labels and forms of its columns; the rest of a definition is 30 % of its size. */
-const notOfTables = /^(description|required|file|pattern|m(ax|in)(Length|Items|imum)?)$/
+const notOfTables = /^(description|required|file|pattern|m(ax|in)(Items|imum)?|minLength)$/
 /** A column or filter can also have such a name. Its value is then a schema. */
 const isSchema = (value: unknown): boolean => typeof value === 'object' && value !== null && 'type' in value
 const ofTable = (key: string, value: unknown) => (notOfTables.test(key) && !isSchema(value) ? undefined : value)
