@@ -58,7 +58,7 @@ describe('Windows hosts in the console', unless(whyNoChromium), () => {
     })
     const dialog = page.getByRole('dialog')
     await page.getByRole('button', { name: 'Arm…' }).click()
-    await dialog.getByText('Windows enforcement is a preview and is turned off').waitFor()
+    await dialog.getByText('1 host is left out: Windows enforcement is a preview and is turned off').waitFor()
     expect(await dialog.getByText(/Arming blocks|Checking past attachments/).count()).toBe(0)
     await page.keyboard.press('Escape')
 
