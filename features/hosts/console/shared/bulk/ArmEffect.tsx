@@ -87,12 +87,12 @@ export interface ArmEffectProps {
 
 /** Shows before arming which devices it blocks, and which hosts it leaves out, by name. */
 export const ArmEffect = ({ preview, approve }: ArmEffectProps) => {
-  const { prediction, devices = [], leftOut = [] } = preview
+  const { agents, prediction, devices = [], leftOut = [] } = preview
   const offered = approvable(devices)
   const all = prediction?.blocked.peripherals ?? 0
   return (
     <>
-      {prediction === null ? null : (
+      {prediction === null || agents === 0 ? null : (
         <p data-testid="gate-sentence">
           <strong>{blockedText(prediction.blocked)}</strong> {basisText(prediction)}
         </p>
