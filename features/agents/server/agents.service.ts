@@ -22,6 +22,9 @@ export interface RemovalStep {
 /** Runs in the transaction after which hosts have no possible duplicate, or no longer exist. */
 export type UnlinkedListener = (tx: Tx, hosts: { agentIds: readonly string[]; by: string }) => Promise<void>
 
+/** Runs before a host is removed that is another record of the computer of a host. Moves what the host keeps of it. */
+export type MergeStep = (tx: Tx, hosts: { from: string; to: string }) => Promise<void>
+
 export type AgentsService = ReturnType<typeof createAgentsService>
 
 /**
@@ -37,6 +40,7 @@ export const createAgentsService = (context: AgentsContext, store: AgentsStore, 
   const messages = createHostMessages(bus)
   const removal: RemovalStep[] = []
   const unlinked: UnlinkedListener[] = []
+  const merging: MergeStep[] = []
 
   async function tellUnlinked(tx: Tx, actor: Actor, agentIds: readonly string[]): Promise<void> {
     for (const tell of unlinked) await tell(tx, { agentIds, by: actor.userName })
@@ -97,6 +101,10 @@ export const createAgentsService = (context: AgentsContext, store: AgentsStore, 
     /** Registers a step that releases removed hosts; called at start, in the order of the tiers. */
     onRemove: (step: RemovalStep): void => {
       removal.push(step)
+    },
+    /** Registers a step that moves the rows of another record of the same computer. */
+    onMerge: (step: MergeStep): void => {
+      merging.push(step)
     },
     /** Registers a listener for hosts that have no possible duplicate left. */
     onUnlinked: (listener: UnlinkedListener): void => {
@@ -188,6 +196,8 @@ export const createAgentsService = (context: AgentsContext, store: AgentsStore, 
             const waits =
               names.length > (own ?? []).length ? await tags.setAgentTags(tx, actor, [{ agentId, names }]) : null
             if (waits !== null) return waits
+            await store.keepOwner(tx, other, agentId)
+            for (const step of merging) await step(tx, { from: other, to: agentId })
             await remove(tx, actor, [other])
           } else await announce(tx, { agents: [agentId, other] })
           await audit.write(tx, actor, {

@@ -115,6 +115,13 @@ export const createAgentsStore = (db: Queryable) => ({
         returning a.host, a.owner, a.notes, b.owner as owner_before, b.notes as notes_before`)
     )[0],
 
+  /** Gives a host the owner and the notes of another record of the same computer, if it has no own ones. */
+  keepOwner: async (tx: Tx, from: string, to: string): Promise<void> => {
+    await tx.execute(sql`
+      update agents a set owner = coalesce(nullif(a.owner, ''), o.owner), notes = coalesce(nullif(a.notes, ''), o.notes)
+      from agents o where a.agent_id = ${to}::uuid and o.agent_id = ${from}::uuid`)
+  },
+
   /**
    * Returns the ids of dictionary texts and adds new ones. Runs outside transactions: a text left by a rolled-back
    * report is harmless.

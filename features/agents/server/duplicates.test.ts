@@ -1,8 +1,9 @@
+import { flipperBadUsb, rubberDucky, storageStick } from '@portcullis/domain/testing'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent, enrolmentToken, pageOf, Refused, type TestAgent } from '@portcullis/server/test/builders.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Agent, AgentDetail, AuditRecord } from '#features/contract.ts'
+import type { Agent, AgentDetail, AuditRecord, HostFinding } from '#features/contract.ts'
 
 let t: TestApp
 beforeAll(async () => {
@@ -106,6 +107,47 @@ describe('a possible duplicate', () => {
     expect(data.find(({ action }) => action === 'agent.duplicate_decided')?.details).toBe(
       `same machine as ${old.facts.hostname}, agent ${old.agentId}`,
     )
+  })
+
+  it('that is the same computer leaves its devices, findings, decisions, owner and notes', async () => {
+    const [old, fresh] = await reinstalled()
+    const api = await t.admin()
+    const findingsOf = async ({ agentId }: TestAgent) =>
+      (await pageOf<HostFinding>(t, `findings?hostUuid=${agentId}&SortBy=id_asc`)).data
+    const stick = storageStick({ serial: `KEPT-${machines}`, portPath: '1-3' })
+    for (const agent of [old, fresh]) await agent.plug(rubberDucky({ portPath: '1-5' }))
+    await old.plug(stick)
+    await old.unplug('1-3')
+    await old.plug(flipperBadUsb({ portPath: '1-7' }))
+    await old.unplug('1-7')
+    const { owner, notes } = { owner: 'jane', notes: 'Kiosk\nGround floor' }
+    const path = ({ agentId }: TestAgent) => `/prime/webui/agents/agent/${agentId}`
+    expect((await api.put(`${path(old)}/owner`, { owner, notes })).statusCode).toBe(200)
+    expect((await api.put(`${path(fresh)}/owner`, { notes: 'Own' })).statusCode).toBe(200)
+    const [before, own] = [await findingsOf(old), await findingsOf(fresh)]
+    expect([before.length, own.length]).toEqual([2, 1])
+    expect((await decide(fresh.agentId, old.agentId, true)).json()).toEqual({ removed: true })
+    expect(await findingsOf(fresh)).toMatchObject(
+      [
+        { ...before[1], uuid: fresh.agentId, hostIdentifier: fresh.facts.hostname, hashtags: expect.any(String) },
+        { id: own[0]?.id, attached: true, attachments: 2, openedAt: before[0]?.openedAt },
+      ].toSorted((a, b) => Number(a.id) - Number(b.id)),
+    )
+    expect(await fresh.detail()).toMatchObject({ owner, notes: 'Own', severity: expect.any(Number) })
+    const devices = await fresh.peripherals()
+    const kept = devices.find(({ serialNumber }) => serialNumber === stick.serial)
+    expect(kept).toMatchObject({ present: false })
+    const passport = (
+      await api.get(
+        `/prime/webui/peripherals/${fresh.agentId}/passport?deviceID=${encodeURIComponent(kept?.deviceID as string)}`,
+      )
+    ).json()
+    expect(passport.decisions).toHaveLength(1)
+    await fresh.unplug('1-5')
+    expect((await findingsOf(fresh)).map(({ state, attached }) => [state, attached])).toEqual([
+      ['Open', false],
+      ['Open', false],
+    ])
   })
 
   it('is refused for hosts that are not linked, and changes nothing', async () => {

@@ -8,6 +8,7 @@ import { registerFindingRoutes } from './findings.routes.ts'
 import { createFindings } from './findings.service.ts'
 import { createFindingsStore } from './findings.store.ts'
 import { createFingerprints } from './fingerprints.ts'
+import { moveHistory } from './merge.store.ts'
 import { createModelPassport } from './model-passport.ts'
 import { createPassport } from './passport.ts'
 import { createPeripheralsRead, modelsList, ofAgent, peripheralsList } from './peripherals.read.ts'
@@ -41,6 +42,11 @@ export const devicesFeature = (app: HttpApp, context: DevicesContext & { decisio
   const peripherals = createList(peripheralsList, context)
   const read = createPeripheralsRead(context.db)
   context.agents.onRemove({ before: store.forgetAgents })
+  context.agents.onMerge(async (tx, { from, to }) => {
+    await moveHistory(tx, from, to, new Date(context.clock.now()))
+    await context.agents.lockStates(tx, [to])
+    await context.decisions.reassess(tx, [to], false)
+  })
   context.jobs.handle(evaluationJob, {
     run: async (job) => {
       await context.knowledge.refresh()
