@@ -54,9 +54,9 @@ export const PassportDecision = closed({
 
 /** What it means if several hosts or fingerprints have one serial number. */
 export const PassportWarning = closed({
-  kind: Type.Enum(['fingerprints', 'places', 'placeholder'], {
+  kind: Type.Enum(['fingerprints', 'hosts', 'placeholder'], {
     description:
-      '`fingerprints`: devices with this model and serial number have different descriptors. `places`: two hosts had it at the same time. `placeholder`: the vendor gives this serial number to many devices.',
+      '`fingerprints`: devices with this model and serial number have different descriptors. `hosts`: two hosts had it at the same time. `placeholder`: the vendor gives this serial number to many devices.',
   }),
   text: Type.String({ description: 'What was found.' }),
   consequence: Type.String({ description: 'What it means for rules and approvals.' }),

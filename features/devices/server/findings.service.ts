@@ -1,3 +1,4 @@
+import { cleanText } from '@portcullis/domain'
 import { AppError } from '@portcullis/platform/server/app-error.ts'
 import { type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
@@ -13,6 +14,7 @@ import {
   type ResponseOf,
   type reopenFindings,
 } from '#features/contract.ts'
+import { deviceDetails, eventOrigin } from '#features/events/server/index.ts'
 import type { DevicesContext } from './context.ts'
 import type { FindingRow, FindingsStore } from './findings.store.ts'
 import type { DecisionsPort } from './ports.ts'
@@ -25,7 +27,7 @@ const conflict = (detail: string): AppError => new AppError('conflict', { detail
 
 /** The verdicts of people about findings, and the risk of findings about removed devices. */
 export const createFindings = (
-  { db, clock, agents, audit, decisions }: DevicesContext & { decisions: DecisionsPort },
+  { db, clock, agents, audit, events, decisions }: DevicesContext & { decisions: DecisionsPort },
   store: FindingsStore,
 ) => {
   /** Locks findings and their hosts. Throws if one does not exist. */
@@ -43,10 +45,22 @@ export const createFindings = (
     actor: Actor,
     rows: readonly FindingRow[],
     action: AuditAction & ('finding.closed' | 'finding.reopened'),
-    said: { details: string; before: string; after: string; comment: string },
+    said: { details: string; before: string; after: string; comment: string; event: string },
   ): Promise<number> {
     const hosts = [...new Map(rows.map((row) => [row.agent_id, row.host]))]
     await decisions.reassess(tx, hosts.map(([id]) => id).sort(), false)
+    const comment = said.comment === '' ? '' : `. Comment: ${cleanText(said.comment, 500)}`
+    const note = `${said.event} by ${actor.userName}${comment}`
+    await events.append(
+      tx,
+      rows.map((row) => ({
+        ...eventOrigin(row),
+        kind: action === 'finding.closed' ? 'findingClosed' : 'findingReopened',
+        deviceId: row.device_id,
+        icon: row.icon,
+        details: deviceDetails({ ...row, vulnerable: false }, note),
+      })),
+    )
     const [first] = rows.map(nameOf)
     await audit.write(tx, actor, {
       action,
@@ -87,7 +101,13 @@ export const createFindings = (
         await store.close(tx, ids, { verdict, comment, at: new Date(clock.now()), by: actor.userName })
         const label = alertVerdictLabels[verdict]
         const details = `${label}${comment === '' ? '' : `: ${comment}`}`
-        return finish(tx, actor, rows, 'finding.closed', { details, before: 'open', after: label, comment })
+        return finish(tx, actor, rows, 'finding.closed', {
+          details,
+          before: 'open',
+          after: label,
+          comment,
+          event: `closed as ${label.toLowerCase()}`,
+        })
       })
       return { closed }
     },
@@ -111,6 +131,7 @@ export const createFindings = (
           before,
           after: 'open',
           comment: '',
+          event: 'reopened',
         })
       })
       return { reopened }

@@ -15,8 +15,16 @@ export interface FindingRow {
   finding_id: number
   agent_id: string
   host: string
+  address: string
+  hashtags: string
   device_id: string
   device: string
+  vid: string
+  pid: string
+  vendor: string
+  product: string
+  serial: string
+  icon: number
   severity: number
   verdict: string | null
   detached_at: Date | null
@@ -65,11 +73,14 @@ export const createFindingsStore = () => ({
   /** Locks and returns findings, with their hosts and devices for display. */
   take: (tx: Tx, ids: readonly number[]): Promise<FindingRow[]> =>
     tx.query<FindingRow>(sql`
-      select f.finding_id, f.agent_id, r.host, f.device_id, f.severity, f.verdict, f.detached_at,
+      select f.finding_id, f.agent_id, r.host, a.address, r.tags as hashtags, m.vid, m.pid, d.icon,
+        coalesce(nullif(d.manufacturer, ''), m.vendor) as vendor, coalesce(nullif(d.product, ''), m.product) as product,
+        coalesce((select p.serial from peripherals p where p.agent_id = f.agent_id and p.device_id = f.device_id), '') as serial,
+        f.device_id, f.severity, f.verdict, f.detached_at,
         btrim(m.vid || ':' || m.pid || ' ' || coalesce(nullif(m.product, ''), nullif(d.product, ''), m.vendor)) as device,
         exists (select 1 from host_findings o
           where o.agent_id = f.agent_id and o.device_id = f.device_id and o.finding_id > f.finding_id) as is_old
-      from host_findings f join agent_rows r on r.agent_id = f.agent_id
+      from host_findings f join agent_rows r on r.agent_id = f.agent_id join agents a on a.agent_id = f.agent_id
         join designs d on d.design_id = f.fingerprint_id join models m on m.model_id = d.model_id
       where f.finding_id = any(${ids}::bigint[]) order by f.finding_id for update of f`),
 

@@ -101,6 +101,14 @@ describe('closing findings', () => {
       entity: expect.stringContaining(agent.facts.hostname),
       details: expect.stringContaining('True positive: Handed over to forensics.'),
     })
+    const told = (await agent.events()).at(-1)
+    expect(told).toMatchObject({
+      eventCode: '0x110018',
+      severityString: 'Notice',
+      details: expect.stringMatching(
+        /VID\/PID are 03EB\/2401 .*closed as true positive by admin\. Comment: Handed over to forensics\./,
+      ),
+    })
     const twice = await close([id])
     expect([twice.statusCode, twice.json().code]).toEqual([409, 'conflict'])
   })
@@ -165,6 +173,7 @@ describe('closing findings', () => {
     const { id } = await only(agent)
     await close([id], 'false', 'oops')
     expect((await reopen([id])).json()).toEqual({ reopened: 1 })
+    expect((await agent.events()).at(-1)).toMatchObject({ eventCode: '0x110019', description: 'Finding reopened' })
     expect(await only(agent)).toMatchObject({ state: 'Open', verdict: null, comment: '', closedBy: '', closedAt: null })
     expect(await agent.detail()).toMatchObject({ severity: 40, riskScore: 50 })
     expect((await reopen([id])).statusCode).toBe(409)

@@ -116,7 +116,7 @@ describe('the passport of a device', () => {
     await hosts[1].plug(storageStick({ portPath: '1-2', serial, interfaces: ['08:06:50', '03:01:01'] }))
     later()
     const { warnings } = await read(hosts[0], idOf(serial))
-    expect(warnings.map(({ kind }) => kind)).toEqual(['fingerprints', 'places'])
+    expect(warnings.map(({ kind }) => kind)).toEqual(['fingerprints', 'hosts'])
     expect(warnings[1]?.text).toBe(`${hostsOf(hosts).join(' and ')} had the device at the same time.`)
   })
 

@@ -94,7 +94,7 @@ const warningsOf = (
   const overlap = overlapOf(stays)
   if (overlap !== undefined)
     warnings.push({
-      kind: 'places',
+      kind: 'hosts',
       text: `${overlap[0].hostIdentifier} and ${overlap[1].hostIdentifier} had the device at the same time.`,
       consequence:
         'One device cannot be in two places, so there are several: the vendor reuses the serial number, or one is a copy. A rule with this serial number applies to each of them. Allow the device on single hosts instead of on all hosts.',

@@ -180,6 +180,16 @@ export const eventCatalogue = {
     cure: 'Inspect what is connected to this port. Changes of other devices below it, for example at the same docking station, may be among the dropped ones. Changes of other root ports are complete.',
     guide: 'operations.md#floods',
   }),
+  findingClosed: event('0x110018', 5, 'Finding closed', handling(3, 'Close', 4, 'Resolved'), {
+    meaning: 'A person closed a finding about a device of a host. The event contains the verdict and the comment.',
+    cause: 'The finding was handled, or it is harmless on this host.',
+    guide: 'operator.md#open-findings',
+  }),
+  findingReopened: event('0x110019', 5, 'Finding reopened', handling(2, 'Update', 1, 'New'), {
+    meaning: 'A person reopened a closed finding about a device of a host.',
+    cause: 'The finding was closed by mistake, or there is new information.',
+    guide: 'operator.md#open-findings',
+  }),
   inventory: event('0x120001', 5, 'Inventory received', inventory, {
     meaning: 'The server received the first inventory of a host.',
     cause: 'The host was enrolled, or its record was created again.',
@@ -421,8 +431,8 @@ export const eventCatalogue = {
     guide: 'alerts.md#cases',
   }),
   alertReopened: event('0x130034', 5, 'Alert reopened', handling(2, 'Update', 1, 'New'), {
-    meaning: 'A person reopened a closed alert.',
-    cause: 'The alert was closed by mistake, or there is new information.',
+    meaning: 'A closed alert was reopened by a person, or because its mute ended.',
+    cause: 'The alert was closed by mistake, there is new information, or the mute held back events.',
     guide: 'alerts.md#cases',
   }),
   accountSuspended: event('0x130021', 3, 'Account suspended', base, {

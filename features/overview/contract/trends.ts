@@ -5,7 +5,7 @@ const hosts = (description: string) => Type.Integer({ minimum: 0, description })
 
 export const FleetDay = closed({
   day: Type.String({ format: 'date', description: 'Day (UTC).' }),
-  notedAt: utcTime(
+  recordedAt: utcTime(
     'Time at which the server recorded these numbers. For a past day, it is within 5 minutes of its end.',
   ),
   hosts: hosts('All hosts.'),
@@ -53,7 +53,7 @@ export const getTrends = operation({
       data: [
         {
           day: '2031-05-04',
-          notedAt: '2031-05-04T23:58:12.120Z',
+          recordedAt: '2031-05-04T23:58:12.120Z',
           hosts: 301,
           connected: 296,
           protected: 15,

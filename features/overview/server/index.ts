@@ -17,7 +17,7 @@ export const overviewFeature = (app: HttpApp, { db, clock, agents }: Context & {
     )
     return {
       day: computedAt.slice(0, 10),
-      notedAt: computedAt,
+      recordedAt: computedAt,
       hosts: total,
       connected,
       ...protection,

@@ -7,7 +7,7 @@ export const createTrendsStore = () => ({
   note: async (q: Queryable, day: FleetDay): Promise<void> => {
     await q.execute(sql`
       insert into fleet_days as d (day, noted_at, hosts, connected, protected, possible, impossible, attack_tools, vulnerable, unapproved)
-      values (${day.day}::date, ${day.notedAt}::timestamptz, ${day.hosts}, ${day.connected}, ${day.protected}, ${day.possible},
+      values (${day.day}::date, ${day.recordedAt}::timestamptz, ${day.hosts}, ${day.connected}, ${day.protected}, ${day.possible},
         ${day.impossible}, ${day.attackTools}, ${day.vulnerable}, ${day.unapproved})
       on conflict (day) do update set noted_at = excluded.noted_at, hosts = excluded.hosts, connected = excluded.connected, protected = excluded.protected,
         possible = excluded.possible, impossible = excluded.impossible, attack_tools = excluded.attack_tools,
@@ -17,7 +17,7 @@ export const createTrendsStore = () => ({
 
   days: (q: Queryable, from: string): Promise<FleetDay[]> =>
     q.query<FleetDay>(sql`
-      select to_char(d.day, 'YYYY-MM-DD') as day, to_char(d.noted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "notedAt",
+      select to_char(d.day, 'YYYY-MM-DD') as day, to_char(d.noted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "recordedAt",
         d.hosts, d.connected, d.protected, d.possible, d.impossible, d.attack_tools as "attackTools", d.vulnerable, d.unapproved
       from fleet_days d where d.day >= ${from}::date order by d.day`),
 

@@ -89,7 +89,7 @@ export const CloseDialog = (props: CloseDialogProps) => (
   <Modal
     opened={props.cases !== null}
     onClose={props.cancel}
-    title={strings.closeTitle({ count: props.cases?.length ?? 1 })}
+    title={strings.closeCount({ count: props.cases?.length ?? 1 })}
   >
     {props.cases === null ? null : <Body {...props} cases={props.cases} />}
   </Modal>

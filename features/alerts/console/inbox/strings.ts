@@ -26,7 +26,6 @@ export const strings = withPageWords({
   closeAlertKey: 'Close the alert or all selected alerts…',
   closeCount: 'Close {count, plural, one {alert} other {# alerts}}',
   closeEffect: 'Alerts are closed for everybody. If the same thing happens again, an alert reopens as a new case.',
-  closeTitle: 'Close {count, plural, one {alert} other {# alerts}}',
   closed: '{count, plural, one {Alert} other {# alerts}} closed for everybody.',
   closedAs: 'Closed as {verdict}',
   closedBy: 'Closed by {name}. The alert reopens if it happens again.',

@@ -40,6 +40,8 @@ const laneOf: Readonly<Partial<Record<EventName, TimelineLane>>> = {
   attackTool: 'finding',
   vulnerable: 'finding',
   uncommon: 'finding',
+  findingClosed: 'finding',
+  findingReopened: 'finding',
   violation: 'finding',
   driverMismatch: 'finding',
   unknownDriver: 'finding',
