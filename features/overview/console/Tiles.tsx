@@ -27,7 +27,7 @@ export const Tiles = ({ data }: { data: Summary | undefined }) => {
   const change = (name: keyof NonNullable<typeof numbers>) =>
     yesterday === undefined || numbers === undefined
       ? null
-      : { by: numbers[name] - yesterday[name], since: yesterday.notedAt }
+      : { by: numbers[name] - yesterday[name], since: yesterday.recordedAt }
   return (
     <Columns as="section" template="repeat(auto-fit, minmax(150px, 1fr))" aria-label={strings.fleet}>
       <NumberTile
