@@ -270,9 +270,12 @@ export const createPolicyStore = (clock: Clock) => {
       versions: readonly number[],
     ): Promise<{ rule_id: string; before: PolicyRuleResource | null; seal: Buffer | null; latest: number }[]> =>
       tx.query(sql`
-      select distinct on (c.rule_id) c.rule_id, c.before, c.seal,
-        (select max(l.version) from policy_changes l where l.rule_id = c.rule_id)::int as latest
-      from policy_changes c where c.version = any(${versions}::int[]) order by c.rule_id, c.version`),
+      select distinct on (c.rule_id) c.rule_id, c.before, c.seal, l.latest
+      from policy_changes c join (
+        select x.rule_id, max(x.version)::int as latest from policy_changes x
+        where x.rule_id in (select y.rule_id from policy_changes y where y.version = any(${versions}::int[]))
+        group by x.rule_id) l on l.rule_id = c.rule_id
+      where c.version = any(${versions}::int[]) order by c.rule_id, c.version`),
 
     versionsOfJob: async (tx: Tx, jobId: string): Promise<number[]> =>
       (
