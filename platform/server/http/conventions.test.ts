@@ -194,7 +194,9 @@ describe('query', () => {
     const [fault] = (await admin.get('/prime/webui/agents?colour=red')).json().errors
     expect(fault.message).toMatch(/^is unknown; known names: Uuid, HostIdentifier, .*GlobalSearch$/)
     const group = await admin.post('/prime/webui/systemNotification/notifications/update', { id: 1, colour: 'red' })
-    expect(group.json().detail).toMatch(/^body\.colour is unknown; known names: id, groupName, .*quietHours, updatedAt, updatedBy, ifUpdatedAt\.$/)
+    expect(group.json().detail).toMatch(
+      /^body\.colour is unknown; known names: id, groupName, .*quietHours, updatedAt, updatedBy, ifUpdatedAt\.$/,
+    )
   })
 
   it('reports only the actual fault of a nullable member', async () => {
