@@ -33,7 +33,7 @@ describe('mail of a group', () => {
     await sender.later(16)
     expect(mail.taken.map(({ to }) => to).sort()).toEqual([['it@example.org'], ['soc@example.org']])
     const [head = '', ...body] = (mail.taken[0]?.text ?? '').split('\r\n\r\n')
-    expect(head).toMatch(/^Subject: \[Error\] <img(?:.|\r\n )*\(blocked\) on HOST-1/m)
+    expect(head).toMatch(/^Subject: \[Warning\] <img(?:.|\r\n )*\(blocked by policy\) on HOST-1/m)
     expect(head).not.toMatch(/^Bcc:/im)
     expect(body.join('\n')).toContain('10,000 times')
     // The plain text is unchanged; the HTML shows it as text too.
@@ -212,9 +212,9 @@ describe('mail of a group', () => {
     const mail = sender.opened(await startMail(t))
     for (const id of [1, 2])
       await sender.group(id, { channels: { email: { isEnabled: true, recipients: ['soc@example.org'] } } })
-    const raise = (kind: 'attackTool' | 'blocked' | 'vulnerable', host: number) =>
-      deviceEvent(kind, { agentId: randomUUID(), entity: `WS-${host} (10.0.0.1)` })
-    await append(t, raise('vulnerable', 1), ...[2, 3, 4, 5, 6].map((host) => raise('blocked', host)))
+    const raise = (kind: 'attackTool' | 'blocked' | 'vulnerable', host: number, severity?: 3) =>
+      deviceEvent(kind, { agentId: randomUUID(), entity: `WS-${host} (10.0.0.1)`, ...(severity && { severity }) })
+    await append(t, raise('vulnerable', 1), ...[2, 3, 4, 5, 6].map((host) => raise('blocked', host, 3)))
     await append(t, ...Array.from({ length: 12 }, (_, host) => raise('attackTool', host)))
     await sender.tick()
     await sender.later(16)
@@ -223,8 +223,8 @@ describe('mail of a group', () => {
     expect(attack).toMatch(/Hosts: WS-\d+, WS-\d+, WS-\d+ and 9 more/)
     expect(attack).toMatch(/http:\/\/portcullis\.test\/notices\?open=\d+/)
     const devices = texts.find((text) => text.includes('2 alerts')) ?? ''
-    expect(devices).toMatch(/^Subject: 2 alerts, most severe: \[Error\] O\.MG Cable \(blocked\) on 5/m)
-    expect(devices.indexOf('(blocked) on 5 hosts')).toBeLessThan(devices.indexOf('(vulnerable) on WS-1'))
+    expect(devices).toMatch(/^Subject: 2 alerts, most severe: \[Error\] O\.MG Cable \(blocked by policy\) on 5/m)
+    expect(devices.indexOf('(blocked by policy) on 5 hosts')).toBeLessThan(devices.indexOf('(vulnerable) on WS-1'))
     expect(devices).toMatch(/Hosts: WS-\d, WS-\d, WS-\d and 2 more/)
   })
 
@@ -270,7 +270,7 @@ describe('mail of a group', () => {
       { ...shown, since: '2031-05-04T10:11:12.000Z', isForQuietHours: true, nextAt: '2031-05-04T11:00:00.000Z' },
     ])
     expect((await (await person(t, { profile: 30 })).api.get(`${base}/notifications/waiting`)).statusCode).toBe(403)
-    await append(t, deviceEvent('blocked'))
+    await append(t, deviceEvent('blocked', { severity: 3 }))
     await sender.tick()
     await sender.later(60)
     expect(mail.taken).toHaveLength(1)

@@ -141,8 +141,8 @@ describe('a report of', () => {
     expect(await rowsOf('models', { filter: { vid: '0781' } })).toHaveLength(
       await countOf('peripherals/models?vid=0781'),
     )
-    const events = await rowsOf('events', { filter: { category: 'USB', globalSearch: 'detected' } })
-    expect(events).toHaveLength(await countOf('events/getevents?category=USB&globalSearch=detected'))
+    const events = await rowsOf('events', { filter: { category: 'USB', globalSearch: 'attached' } })
+    expect(events).toHaveLength(await countOf('events/getevents?category=USB&globalSearch=attached'))
     expect(events.length).toBeGreaterThan(0)
     expect(await rowsOf('agents', { filter: { hostIdentifier: '=cmd' } })).toHaveLength(1)
     const denies = await rowsOf('rules', { filter: { effect: 'deny' } })
