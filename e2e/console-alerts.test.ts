@@ -413,7 +413,7 @@ describe('alerts', unless(whyNoChromium), () => {
     await kiosks[0]?.checkIn({ enforcement: { mode: 'Armed', policyVersion: 1, reason: '' } })
     await kiosks[0]?.plug(stick)
     await page.getByRole('heading', { name: 'Alerts' }).hover()
-    const blocked = row('(blocked) on kiosk-1')
+    const blocked = row('(blocked by policy) on kiosk-1')
     await blocked.getByRole('button', { name: 'Approve…' }).click()
     await dialog.getByRole('button', { name: 'Approve on this host' }).click()
     await dialog.waitFor({ state: 'detached' })

@@ -128,7 +128,7 @@ describe('decisions about many devices', unless(whyNoChromium), () => {
     await page.getByRole('region', { name: 'Selection' }).getByText('4 devices selected').waitFor()
     await page.keyboard.press('a')
     const dialog = page.getByRole('dialog', { name: 'Approve devices' })
-    await dialog.locator('button:focus', { hasText: 'Cancel' }).waitFor()
+    await dialog.getByLabel('Reason').and(page.locator(':focus')).waitFor()
     await dialog.getByText('1 attack tool is left out').waitFor()
     await dialog.getByText(/^Changes 3 devices on 3 hosts, \d+ attachments?: 3 will be allowed\.$/).waitFor()
     const approve = dialog.getByRole('button', { name: 'Approve 3 devices' })
@@ -244,7 +244,7 @@ describe('decisions about many devices', unless(whyNoChromium), () => {
     await selection.getByRole('button', { name: 'Approve…' }).waitFor()
     await selection.getByRole('button', { name: 'Deny…' }).click()
     const dialog = page.getByRole('dialog', { name: 'Deny devices' })
-    await dialog.locator('button:focus', { hasText: 'Cancel' }).waitFor()
+    await dialog.getByLabel('Reason').and(page.locator(':focus')).waitFor()
     await dialog.getByRole('button', { name: 'Deny 2 devices' }).click()
     await page.getByText('Denied 2 devices on 2 hosts.').waitFor()
     expect((await rules()).map(({ effect, serial }) => [effect, serial]).sort()).toEqual([

@@ -114,7 +114,7 @@ describe('the console without a mouse', unless(whyNoChromium), () => {
     const approve = drawer.getByRole('button', { name: 'Approve…' }).first()
     await tabTo(page, approve)
     await press(page, 'Enter')
-    await focused(page.getByRole('dialog').getByRole('button', { name: 'Cancel' }), page)
+    await focused(page.getByRole('dialog').getByLabel('Reason'), page)
     await press(page, 'Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     await focused(approve, page)

@@ -136,7 +136,7 @@ describe('policy in the console', unless(whyNoChromium), () => {
     // The rule allows the keyboard, but not the stick, the hostile stick and the attack tool.
     await gate.getByText(/^Arming blocks 3 devices on 1 host/).waitFor()
     await gate.getByText('No rule allows it').first().waitFor()
-    await gate.getByText('Known attack tool').waitFor()
+    await gate.getByText('Denied by a finding').waitFor()
     await gate.getByText(/1 attached attack tool stops working/).waitFor()
     await gate.getByRole('checkbox', { name: 'Also apply to attached devices' }).check()
     await gate.getByText(/stop working immediately/).waitFor()
@@ -181,7 +181,7 @@ describe('policy in the console', unless(whyNoChromium), () => {
       .first()
       .waitFor()
     await dialog.getByText(/blocked devices? will work again on 1 host/).waitFor()
-    await dialog.locator('button:focus', { hasText: 'Cancel' }).waitFor()
+    await dialog.getByLabel('Reason').and(page.locator(':focus')).waitFor()
     await dialog.getByRole('button', { name: 'Approve on this host' }).click()
     await page.getByText('Approved on 1 host.').waitFor()
     await inbox.getByText('0781:5581').waitFor({ state: 'detached' })

@@ -171,6 +171,7 @@ describe('previews of policy changes', unless(whyNoChromium), () => {
     await page.getByText('Arming blocks').waitFor()
     expect(await textOf(page.locator('p', { hasText: 'Arming blocks' }))).toContain(sentence)
     await page.goto(draft)
+    await page.getByRole('form', { name: 'Add rule' }).getByText('All hosts', { exact: true }).click()
     await page
       .getByTestId('preview')
       .getByText(/^Changes/)

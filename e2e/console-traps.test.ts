@@ -115,7 +115,7 @@ describe('regressions of the console', unless(whyNoChromium), () => {
     await hosts.getByRole('button', { name: 'Approve…' }).first().click()
     const dialog = page.getByRole('dialog')
     await dialog.getByText('Attack tool', { exact: true }).first().waitFor()
-    await dialog.locator('button:focus').getByText('Cancel').waitFor()
+    await dialog.getByLabel('Reason').and(page.locator(':focus')).waitFor()
     await dialog.getByRole('button', { name: 'Cancel' }).click()
     await hosts.getByRole('link', { name: 'front-desk' }).click()
     await page.waitForURL(new RegExp(`/agents/${desk.agentId}`))

@@ -187,7 +187,7 @@ describe('a device that is attached while the agent runs', () => {
     const { uuid } = await host({ dir: tree.dir })
     const after = await lastEvent()
     tree.plug(storageStick({ portPath: '1-1' }))
-    await shows(uuid, after, 'the stick is shown', (p) => p.hierarchy === '1-1', '0x110001')
+    await shows(uuid, after, 'the stick is shown', (p) => p.hierarchy === '1-1', '0x110005')
   })
 
   it('during an outage of the server is reported afterwards', async () => {

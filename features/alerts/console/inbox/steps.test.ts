@@ -7,7 +7,7 @@ import { stepsOf } from './steps.ts'
 const alert = (change: Partial<RiskNotification>): RiskNotification => ({
   id: 7,
   kind: 'blocked',
-  title: 'Stick (blocked) on 2 hosts',
+  title: 'Stick (blocked by policy) on 2 hosts',
   description: '',
   severity: 3,
   severityString: 'Error',

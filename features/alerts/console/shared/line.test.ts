@@ -56,7 +56,7 @@ describe('the line of an alert', () => {
       'Hak5 (Bash Bunny)',
       '(attack tool) on WS (lab)',
     ])
-    expect(titleParts({ model, title: 'Stick (blocked)' })).toEqual(['Stick', '(blocked)'])
+    expect(titleParts({ model, title: 'Stick (blocked by policy)' })).toEqual(['Stick', '(blocked by policy)'])
     expect(titleParts({ model: null, title: 'API token (x) expires' })).toEqual(['API token (x) expires', ''])
     expect(titleParts({ model, title: 'anything' })).toEqual(['anything', ''])
   })
