@@ -186,8 +186,8 @@ describe('a device that is attached while the agent runs', () => {
     dirs.push(tree.dir)
     const { uuid } = await host({ dir: tree.dir })
     const after = await lastEvent()
-    tree.plug(storageStick({ portPath: '1-1' }))
-    await shows(uuid, after, 'the stick is shown', (p) => p.hierarchy === '1-1', '0x110005')
+    tree.plug(storageStick({ portPath: '1-1', serial: 'POLLED' }))
+    await shows(uuid, after, 'the stick is shown', (p) => p.hierarchy === '1-1', '0x110001')
   })
 
   it('during an outage of the server is reported afterwards', async () => {
@@ -196,7 +196,7 @@ describe('a device that is attached while the agent runs', () => {
     const { uuid, agent } = await host(tree)
     const after = await lastEvent()
     agent.child.kill('SIGSTOP')
-    tree.plug(storageStick({ portPath: '1-2' }))
+    tree.plug(storageStick({ portPath: '1-2', serial: 'OUTAGE' }))
     tree.unplug('1-1')
     agent.child.kill('SIGCONT')
     await shows(uuid, after, 'the stick is shown', (p) => p.hierarchy === '1-2' && p.present, '0x110001')

@@ -59,8 +59,8 @@ const readOnly = (id: string, member: string): boolean =>
 
 /** Exports filter hosts by `owner`, so that their bodies name this member. */
 const named = (id: string, member: string): boolean => {
-  const body = contractById.get(id)?.body as { properties?: object } | undefined
-  return Object.hasOwn(body?.properties ?? {}, nameOf(member))
+  const body = contractById.get(id)?.body as { properties?: object; anyOf?: { properties?: object }[] } | undefined
+  return [body, ...(body?.anyOf ?? [])].some((one) => Object.hasOwn(one?.properties ?? {}, nameOf(member)))
 }
 
 /** Principals that are people who have just signed in. */
