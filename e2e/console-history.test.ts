@@ -122,9 +122,9 @@ describe('the history of a device', unless(whyNoChromium), () => {
   it('shows the hosts, decisions and serial numbers of its model, each with its rows', async () => {
     const { page, context, wrong } = await openSignedIn(browser, server.url, '/peripherals/models')
     await page.getByRole('grid').getByRole('link', { name: 'Ultra', exact: false }).click()
-    await page.getByRole('link', { name: '2 hosts have it attached' }).waitFor()
+    await page.getByRole('link', { name: 'attached to 2 hosts' }).waitFor()
     expect(await page.getByRole('link', { name: /^2 new hosts, / }).getAttribute('href')).toContain('firstSeen=')
-    await page.getByText('First device of this model: on 2 hosts in the last 90 days').waitFor()
+    await page.getByText('2 hosts got a first device of this model in the last 90 days').waitFor()
     await page
       .getByText('A rule with a serial number applies to every device that has this number.', { exact: false })
       .waitFor()

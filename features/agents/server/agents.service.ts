@@ -22,7 +22,7 @@ export interface RemovalStep {
 /** Runs in the transaction after which hosts have no possible duplicate, or no longer exist. */
 export type UnlinkedListener = (tx: Tx, hosts: { agentIds: readonly string[]; by: string }) => Promise<void>
 
-/** Runs before a host is removed that is another record of the computer of a host. Moves what the host keeps of it. */
+/** Moves the data of a duplicate host record to the host that stays, before the duplicate is removed. */
 export type MergeStep = (tx: Tx, hosts: { from: string; to: string }) => Promise<void>
 
 export type AgentsService = ReturnType<typeof createAgentsService>

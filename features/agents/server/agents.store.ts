@@ -115,7 +115,7 @@ export const createAgentsStore = (db: Queryable) => ({
         returning a.host, a.owner, a.notes, b.owner as owner_before, b.notes as notes_before`)
     )[0],
 
-  /** Gives a host the owner and the notes of another record of the same computer, if it has no own ones. */
+  /** Gives a host the owner and the notes of another record of the same computer, if it has none. */
   keepOwner: async (tx: Tx, from: string, to: string): Promise<void> => {
     await tx.execute(sql`
       update agents a set owner = coalesce(nullif(a.owner, ''), o.owner), notes = coalesce(nullif(a.notes, ''), o.notes)

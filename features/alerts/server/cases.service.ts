@@ -254,7 +254,7 @@ export const createCases = ({ db, clock, audit, events, hint }: AlertsContext, r
         const unmuted = new Set(await mutes.endOf(tx, closedIds))
         return record(tx, actor, closed, {
           action: 'undone',
-          detail: ({ notice_id }) => (unmuted.has(notice_id) ? 'This ended the mute, too.' : ''),
+          detail: ({ notice_id }) => (unmuted.has(notice_id) ? 'This also ended the mute.' : ''),
           event: 'alertReopened',
           said: 'reopened',
           audit: { action: 'notice.reopened' },

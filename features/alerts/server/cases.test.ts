@@ -240,7 +240,7 @@ describe('a muted model', () => {
     const mute = await post('mutes', { id, until, reason: 'x' })
     expect(await post('notices/reopen', { ids: [id] })).toMatchObject({ changed: [id] })
     expect(await muteIds()).not.toContain(mute.id)
-    expect((await historyOf(id))[0]).toEqual(['undone', 'This ended the mute, too.'])
+    expect((await historyOf(id))[0]).toEqual(['undone', 'This also ended the mute.'])
     await again()
     expect((await list(`?id=${id}`))[0]).toMatchObject({ state: 'open', count: 2 })
   })

@@ -8,7 +8,7 @@ export const modelPassportLimits = { devices: 20_000, decisions: 50, fingerprint
 
 const count = (description: string) => Type.Integer({ minimum: 0, description })
 
-/** Devices of a model about which one rule, or no rule, decided. */
+/** Devices of a model with the same decision by the same rule, or by no rule. */
 export const ModelDecision = closed({
   decision: Type.Enum(['allow', 'block'], { 'x-labels': { allow: 'Allowed', block: 'Not allowed' } }),
   reason: Type.String({ description: 'Reason of the decision.' }),
@@ -20,11 +20,11 @@ export type ModelDecision = Static<typeof ModelDecision>
 
 /** One variant of a model. */
 export const ModelFingerprint = closed({
-  fingerprint: Type.String({ description: 'Fingerprint for rules.' }),
+  fingerprint: Type.String({ description: 'Rule fingerprint.' }),
   revision: Type.String({ description: 'Revision that the devices report, four hex digits.' }),
   product: Type.String({ description: 'Product name that the devices report.' }),
   interfaces: Type.String({ description: 'USB interfaces, each as class:subclass:protocol.' }),
-  severity: Type.Integer({ 'x-labels': findingLabels, description: 'Finding about the fingerprint, as of devices.' }),
+  severity: Type.Integer({ 'x-labels': findingLabels, description: 'Severity of the finding about the fingerprint.' }),
   hosts: count('Hosts with an attached device of the fingerprint.'),
   devices: count('Attached devices of the fingerprint.'),
   firstSeen: utcTime('First attachment on any host.'),
@@ -66,7 +66,7 @@ export const getModelPassport = operation({
       none: count('Devices without a serial number.'),
       placeholder: count('Devices with a placeholder such as `000000`.'),
       unique: count('Devices whose serial number no other device of the model has.'),
-      shared: count('Devices that have one serial number with a device of the model on another host.'),
+      shared: count('Devices whose serial number a device of the model on another host also has.'),
     }),
     isComplete: Type.Boolean({ description: 'False if a limit left out devices, decisions or fingerprints.' }),
   }),

@@ -25,7 +25,7 @@ export const createModelPassport = ({ db, clock }: { db: Queryable; clock: Clock
     const [vid = '', pid = ''] = model.toUpperCase().split(':')
     const id = await read.idOf(vid, pid)
     const [row] = id === undefined ? [] : await models.rowsWhere(modelWithId(id), 1)
-    if (id === undefined || row === undefined) throw notFound('No device of this model was seen.')
+    if (id === undefined || row === undefined) throw notFound('No host has reported a device of this model.')
     const { devices: mostDevices, fingerprints: mostFingerprints, decisions: mostDecisions, days } = modelPassportLimits
     const midnight = Math.floor(clock.now() / 86_400_000) * 86_400_000
     const [counts, fingerprints, findings] = await Promise.all([

@@ -45,8 +45,8 @@ export const eventCatalogue = {
   }),
   moved: event('0x110005', 5, 'USB peripheral moved here', peripheral(1, 'Connect'), {
     meaning:
-      'A USB device was attached to a host, and it was last attached to another host or to another port of this host. The event names that host or port. Devices are the same if their IDs and serial numbers are the same. A serial number of more than 5 hosts identifies no device.',
-    cause: 'Somebody took the device from there to here.',
+      'A USB device was attached to a host after it was last attached to another host, or to another port of this host. The event names that host or port. A device on two hosts is the same if its IDs and serial number are the same and at most 5 hosts have this serial number.',
+    cause: 'Somebody moved the device.',
   }),
   gone: event('0x110003', 5, 'USB peripheral disconnected', peripheral(2, 'Disconnect'), {
     meaning: 'A USB device is no longer attached to a host.',

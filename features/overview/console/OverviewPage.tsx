@@ -51,7 +51,7 @@ export const OverviewPage = ({ empty }: { empty: ReactNode }) => {
         <h1>{strings.overview}</h1>
         <Row as="span" wrap gap="4px 20px" small>
           <HealthLine />
-          <Link to="/wall">{strings.openWall}</Link>
+          <Link to="/wall">{strings.wall}</Link>
         </Row>
       </PageHead>
       <SetUpCard />

@@ -22,8 +22,8 @@ const keep = (token: string | null) => {
 }
 
 /**
- * Returns the services with which the wall page reads: those of an API token, which lives longer than a session, or those
- * of the session. The token stays in this tab, also when it reloads.
+ * Returns the services with which the wallboard reads: those of an API token, which lives longer than a session, or those
+ * of the session. The token stays in this tab, even if the page reloads.
  */
 export const useWallAccess = () => {
   const services = useServices()

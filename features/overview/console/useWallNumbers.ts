@@ -12,7 +12,7 @@ const refetchInterval = 30_000
 // Nobody focuses a screen on a wall, and a browser may count it as hidden.
 const often = { refetchInterval, refetchIntervalInBackground: true } as const
 
-/** Reads the numbers of the wall page again every 30 seconds. */
+/** Reads the numbers of the wallboard every 30 seconds. */
 export const useWallNumbers = () => {
   const { clock } = useServices()
   const summary = useRead(['wall', 'summary'], agentsClassificationSummary, often)

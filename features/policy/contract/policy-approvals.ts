@@ -3,7 +3,7 @@ import { list } from '@portcullis/platform/contract/list.ts'
 import { closed, listQuery, nullable, operation, page, utcTime } from '@portcullis/platform/contract/operation.ts'
 import { Type } from 'typebox'
 
-/** Maximum number of counted hosts, because some models are on most hosts of a fleet. */
+/** Maximum number of counted devices, because some models are on most hosts of a fleet. */
 export const allowedMost = 1_000
 
 /** A model with devices that wait for an approval. */
@@ -24,15 +24,15 @@ const ApprovalModel = closed({
   }),
   allowedHosts: Type.Integer({
     maximum: allowedMost,
-    description: `Number of hosts that allow a device of this model, at most ${allowedMost.toLocaleString('en')}.`,
+    description: `Number of hosts on which a device of this model is allowed. Counts at most ${allowedMost.toLocaleString('en')} devices.`,
   }),
   suggestion: nullable(
     closed({
       scope: Type.Enum(['host', 'tag', 'all'], {
         description:
-          '`tag`: all these hosts have this tag. `all`: more than 20 hosts, and more than these, allow the model already. Otherwise `host`.',
+          '`all`: the model is already allowed on more than 20 hosts, and on more hosts than these. `tag`: all these hosts have this tag. Otherwise `host`.',
       }),
-      tag: Type.String({ description: 'A tag that at most as many other hosts have. Empty for other scopes.' }),
+      tag: Type.String({ description: 'Tag of all these hosts, and of at most as many others. Empty for other scopes.' }),
     }),
     { description: 'The scope that fits an approval of all these devices. `null` for attack tools.' },
   ),

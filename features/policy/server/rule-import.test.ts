@@ -88,7 +88,7 @@ describe('a list of serial numbers', () => {
       ['A-2', 'order 4711'],
     ])
     expect(await imported('0781:5581\tB-1\n0781:5581\tB-2')).toMatchObject({ added: 2 })
-    expect((await refusal('B-3')).errors).toEqual([{ field: 'body.text', message: 'line 1 has no VID and PID' }])
+    expect((await refusal('B-3')).errors).toEqual([{ field: 'body.text', message: 'line 1 has no VID and no PID' }])
     expect((await refusal('serial,serial\na,b')).detail).toContain('has the column serial twice')
     expect((await refusal('serial\n')).detail).toContain('has no device')
     expect((await refusal('a\u202Eb', model)).detail).toContain('1 line is wrong')

@@ -4,7 +4,7 @@ import { undefuse } from '@portcullis/platform/server/csv.ts'
 import { type CsvRecord, readCsv } from '@portcullis/platform/server/csv-records.ts'
 import { importedLines } from '#features/contract.ts'
 
-/** A device of a list. Empty: the line does not name it. */
+/** A device of a list. A member is empty if the line does not contain it. */
 export interface ListedDevice {
   line: number
   vid: string
@@ -51,7 +51,7 @@ const headerOf = (cells: readonly string[]): (Column | null)[] | null => {
   return named
 }
 
-/** Parses a line to a device, or to its fault. */
+/** Parses a line. Returns its device, or its fault. */
 const readLine = (
   line: number,
   cells: readonly string[],
@@ -63,7 +63,7 @@ const readLine = (
   const [both, joined] = cell('vid').split(/[:/]/)
   const given = { vid: both ?? '', pid: joined ?? cell('pid') }
   const { vid, pid } = given.vid === '' && given.pid === '' ? model : given
-  if (vid === '' && pid === '') return 'has no VID and PID'
+  if (vid === '' && pid === '') return 'has no VID and no PID'
   const [vidDigits, pidDigits] = [hex4.exec(vid)?.[1], hex4.exec(pid)?.[1]]
   if (vidDigits === undefined) return 'has a VID that is not four hex digits'
   if (pidDigits === undefined) return 'has a PID that is not four hex digits'

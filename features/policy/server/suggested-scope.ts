@@ -2,10 +2,10 @@ import type { policyApprovals, ResponseOf } from '#features/contract.ts'
 
 type Suggestion = ResponseOf<typeof policyApprovals>['data'][number]['suggestion']
 
-/** With this many hosts that allow a model, an approval on all hosts is worth a look. */
+/** If more hosts allow a model, approval on all hosts is suggested. */
 const usualHosts = 20
 
-/** Returns the scope that fits an approval of a model. `tag` is common to the hosts that wait; null: none is. */
+/** Returns the scope that fits an approval of a model. `tag`: a tag of all hosts that wait; null: they share none. */
 export const suggestedScope = ({
   isKnownAttackTool,
   agentsCount,

@@ -15,7 +15,7 @@ export const strings = withPageWords({
   approveOnAllHosts: 'Approve on all hosts…',
   approveForThisTag: 'Approve for tag {tag}, which all these hosts have…',
   allowedHosts:
-    '{hosts, plural, =0 {Allowed on no host} one {Allowed on # host} other {Allowed on {most, select, yes {more than } other {}}# hosts}}',
+    '{hosts, plural, =0 {Allowed on no host} one {Allowed on # host} other {Allowed on {most, select, yes {at least } other {}}# hosts}}',
   firstSeenAgo: 'First seen {time}',
   hostRisk: 'Risk {risk, number}',
   approveKey: 'Key A, when the row is selected',
