@@ -32,7 +32,9 @@ const ApprovalModel = closed({
         description:
           '`all`: the model is already allowed on more than 20 hosts, and on more hosts than these. `tag`: all these hosts have this tag. Otherwise `host`.',
       }),
-      tag: Type.String({ description: 'Tag of all these hosts, and of at most as many others. Empty for other scopes.' }),
+      tag: Type.String({
+        description: 'Tag of all these hosts, and of at most as many others. Empty for other scopes.',
+      }),
     }),
     { description: 'The scope that fits an approval of all these devices. `null` for attack tools.' },
   ),
