@@ -136,7 +136,7 @@ describe('policy in the console', unless(whyNoChromium), () => {
     // The rule allows the keyboard, but not the stick, the hostile stick and the attack tool.
     await gate.getByText(/^Arming blocks 3 devices on 1 host/).waitFor()
     await gate.getByText('No rule allows it').first().waitFor()
-    await gate.getByText('Denied by a finding').waitFor()
+    await gate.getByText('Attack tool', { exact: true }).first().waitFor()
     await gate.getByText(/1 attached attack tool stops working/).waitFor()
     await gate.getByRole('checkbox', { name: 'Also apply to attached devices' }).check()
     await gate.getByText(/stop working immediately/).waitFor()
