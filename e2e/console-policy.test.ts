@@ -211,7 +211,7 @@ describe('policy in the console', unless(whyNoChromium), () => {
     await dialog.getByRole('switch', { name: /despite attack-tool finding/ }).check({ force: true })
     expect(await allow.isDisabled()).toBe(true)
     await dialog.getByRole('textbox', { name: 'Reason' }).fill('a test of the guards')
-    expect(await allow.isDisabled()).toBe(false)
+    await expect.poll(() => allow.isDisabled()).toBe(false)
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })
     expect(wrong).toEqual([])
