@@ -70,7 +70,7 @@ const Head = ({ model }: Pick<Passport, 'model'>) => {
         <Link to="/peripherals" search={{ vid: model.vid, pid: model.pid }}>
           {strings.devicesAttached({ count: model.peripheralsCount })}
         </Link>
-        <Quiet>{strings.firstSeenAt({ time: <Time key="first" value={model.firstSeen} /> })}</Quiet>
+        <Quiet>{strings.firstSeenAt({ time: <Time key="first" value={model.firstSeen} form="ago" /> })}</Quiet>
         <Quiet>{strings.lastSeenAt({ time: <Time key="last" value={model.lastSeen} form="ago" /> })}</Quiet>
       </Row>
       <Row wrap gap={10} small>

@@ -84,7 +84,7 @@ export const ModelSerials = ({ passport: { serials } }: ModelProps) => {
           [strings.serialNone, strings.deviceCount({ count: serials.none })],
         ]}
       />
-      <Note>{isWeak ? strings.serialsWeak : strings.serialsStrong}</Note>
+      {isWeak || serials.unique > 0 ? <Note>{isWeak ? strings.serialsWeak : strings.serialsStrong}</Note> : null}
     </Stack>
   )
 }
