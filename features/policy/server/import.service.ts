@@ -31,7 +31,7 @@ export const createImport = (context: PolicyContext, { make }: Changes, { rowOf 
     const input = { ...scope, ...anyModel }
     const options = { actor, now: clock.now(), field: 'body', grantMaxHours: 0 }
     const needsReason = list.devices.some((device) => device.reason === '')
-    const written = writtenRule({ ...input, reason: needsReason ? reason : reason || '–' }, options)
+    const written = writtenRule({ ...input, reason: needsReason ? reason : reason.trim() || '–' }, options)
     const common = await rowOf(tx, written, actor, null, 'body')
     const agentIds = common.agent_id === null ? [] : [common.agent_id]
     const others = [...(await store.wide(tx)), ...(await store.own(tx, agentIds))]

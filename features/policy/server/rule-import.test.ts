@@ -95,6 +95,25 @@ describe('a list of serial numbers', () => {
     expect((await refusal(serials(0, 10_001).join('\n'), model)).detail).toContain('more than 10,000 lines')
   })
 
+  it('adds no rule for a header, a rounded number or two models in one line', async () => {
+    expect(await imported('  \nserial,reason\nA-1,,,\n', model)).toMatchObject({ lines: 1, added: 1 })
+    expect(await imported('0781,5581,A-2,kiosk', { reason: '  ' })).toMatchObject({ added: 1 })
+    const faults = {
+      'serial\nA-3\nSerial number': 'line 3 is a header, but not the first line',
+      '4.53E+21': 'line 1 has a serial number that a spreadsheet rounded; format its column as text',
+      '0781:5581:9,A-3': 'line 1 has more than a VID and a PID in one cell',
+      'vid,pid,serial\n0781:5581,5583,A-3': 'line 2 has two PIDs',
+      'serial\nA-3,,B-3': 'line 2 has 3 cells instead of 1',
+      '0781,5581,': 'line 1 has no serial number',
+    }
+    for (const [text, message] of Object.entries(faults))
+      expect((await refusal(text, model)).errors).toEqual([{ field: 'body.text', message }])
+    expect((await rules()).map(({ serial, reason }) => [serial, reason])).toEqual([
+      ['A-1', 'order 4711'],
+      ['A-2', 'kiosk'],
+    ])
+  })
+
   it('becomes one version, one audit record, and one undo', async () => {
     const { version: made } = await imported('C-1\nC-2', { ...model, effect: 'deny', reason: '' })
     const admin = await t.admin()

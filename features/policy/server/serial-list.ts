@@ -33,6 +33,8 @@ const listedFaults = 100
 const longestSerial = 255
 const longestReason = 200
 const hex4 = /^(?:0x)?([0-9a-f]{4})$/i
+/** A long number, as a spreadsheet shows it: the digits are lost. */
+const rounded = /^\d(?:[.,]\d+)?E\+\d+$/i
 
 /** Returns the columns of a header; null: the record is a device. */
 const headerOf = (cells: readonly string[]): (Column | null)[] | null => {
@@ -58,9 +60,13 @@ const readLine = (
   columns: readonly (Column | null)[],
   model: { vid: string; pid: string },
 ): ListedDevice | string => {
-  if (cells.length > columns.length) return `has ${cells.length} cells instead of ${columns.length}`
+  if (headerOf(cells) !== null) return 'is a header, but not the first line'
+  if (cells.slice(columns.length).some((cell) => cell.trim() !== ''))
+    return `has ${cells.length} cells instead of ${columns.length}`
   const cell = (column: Column): string => undefuse(cells[columns.indexOf(column)] ?? '').trim()
-  const [both, joined] = cell('vid').split(/[:/]/)
+  const [both, joined, ...others] = cell('vid').split(/[:/]/)
+  if (others.length > 0) return 'has more than a VID and a PID in one cell'
+  if (joined !== undefined && cell('pid') !== '') return 'has two PIDs'
   const given = { vid: both ?? '', pid: joined ?? cell('pid') }
   const { vid, pid } = given.vid === '' && given.pid === '' ? model : given
   if (vid === '' && pid === '') return 'has no VID and no PID'
@@ -69,6 +75,7 @@ const readLine = (
   if (pidDigits === undefined) return 'has a PID that is not four hex digits'
   const [serial, reason] = [cell('serial'), cell('reason')]
   if (serial === '') return 'has no serial number'
+  if (rounded.test(serial)) return 'has a serial number that a spreadsheet rounded; format its column as text'
   if (serial.length > longestSerial) return `has a serial number of more than ${longestSerial} characters`
   if (isOddText(serial)) return 'has a serial number with control or invisible characters; write them as %07 or %u200B'
   if (reason.length > longestReason) return `has a reason of more than ${longestReason} characters`
@@ -100,17 +107,22 @@ export const readSerialList = async (
   const devices = new Map<string, ListedDevice>()
   const faults: { line: number; fault: string }[] = []
   let columns: (Column | null)[] | null = null
+  let isFirst = true
   let lines = 0
-  const take = (record: CsvRecord, isFirst: boolean): void => {
+  const take = (record: CsvRecord): void => {
     if ('fault' in record) {
+      isFirst = false
       lines++
       faults.push(record)
       return
     }
     const { line, cells } = record
     if (cells.every((cell) => cell.trim() === '')) return
-    if (isFirst) columns = headerOf(cells)
-    if (isFirst && columns !== null) return
+    if (isFirst) {
+      isFirst = false
+      columns = headerOf(cells)
+      if (columns !== null) return
+    }
     lines++
     const read = readLine(line, cells, columns ?? columnsWithoutHeader[Math.min(cells.length, 4) - 1] ?? [], model)
     if (typeof read === 'string') faults.push({ line, fault: read })
@@ -119,9 +131,9 @@ export const readSerialList = async (
       if (!devices.has(key)) devices.set(key, read)
     }
   }
-  if (header !== undefined) take(header, true)
+  if (header !== undefined) take(header)
   for await (const batch of batches) {
-    for (const record of batch) take(record, false)
+    for (const record of batch) take(record)
     if (lines > importedLines)
       throw invalid('body.text', `has more than ${number(importedLines)} lines; split the list`)
   }
