@@ -164,17 +164,26 @@ export const closeAlerts = operation({
     'closeAlerts',
     'close',
     'Closes alerts with a verdict',
-    `Alerts of severity Critical or above need a verdict. More than ${harmlessAtOnce} alerts can be closed as \`benign\` or \`false\` only with fresh authentication. Alerts that are closed already do not change. If the same problem occurs again, the alert reopens with its ID and count.`,
+    `Alerts of severity Critical or above need a verdict. More than ${harmlessAtOnce} alerts can be closed as \`benign\` or \`false\` only with fresh authentication. Alerts that are closed already do not change. If the same problem occurs again, the alert reopens with its ID and count. With \`findings\`, the call also closes these findings, or changes nothing: this needs the permission \`fleet:write\` and a verdict. The rules of \`POST /prime/webui/findings/close\` apply.`,
   ),
-  fresh: `it closes more than ${harmlessAtOnce} alerts as \`benign\` or \`false\``,
+  fresh: `it closes more than ${harmlessAtOnce} alerts or findings as \`benign\` or \`false\``,
   body: closed({
     ids,
     verdict: Type.Optional(
       Type.Enum(alertVerdicts, { description: 'Required if one of the alerts is Critical or above.' }),
     ),
     comment: Type.Optional(commentText('Reason, at most 4,000 characters.')),
+    findings: Type.Optional(
+      Type.Array(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }), {
+        minItems: 1,
+        maxItems: casesAtOnce,
+        uniqueItems: true,
+        description:
+          'IDs of open findings that the alerts are about, to close with the same verdict and comment. `GET /prime/webui/findings?alert=7&state=Open` lists those of alert 7.',
+      }),
+    ),
   }),
-  errors: ['not_found'],
+  errors: ['not_found', 'conflict'],
   examples: {
     request: { ids: [7], verdict: 'benign', comment: 'Test device of the red team' },
     response: { changed: [7] },

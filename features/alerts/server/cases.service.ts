@@ -1,7 +1,7 @@
 import { cleanText } from '@portcullis/domain'
 import { AppError, invalid } from '@portcullis/platform/server/app-error.ts'
 import { type Tx, transactionAgain } from '@portcullis/platform/server/db/db.ts'
-import type { Actor } from '@portcullis/platform/server/http/actor.ts'
+import { type Actor, assertPermission } from '@portcullis/platform/server/http/actor.ts'
 import { assertFresh } from '@portcullis/platform/server/http/fresh.ts'
 import { requireTime } from '@portcullis/platform/server/time.ts'
 import type { AuditEntry } from '#features/audit/server/index.ts'
@@ -81,7 +81,10 @@ const heldBack = (events: number): string =>
   `The mute is over. It held back ${events === 1 ? '1 event' : `${events.toLocaleString('en')} events`}.`
 
 /** How people handle alerts: owner, snooze, closing with a verdict, comments and the history. */
-export const createCases = ({ db, clock, audit, events, hint }: AlertsContext, read: CasesRead) => {
+export const createCases = (
+  { db, clock, audit, events, hint, agents, peripherals }: AlertsContext,
+  read: CasesRead,
+) => {
   const store = createCasesStore()
   const alerts = createAlertsStore()
   const mutes = createMutesStore()
@@ -219,10 +222,13 @@ export const createCases = ({ db, clock, audit, events, hint }: AlertsContext, r
         })
       }),
 
-    close: async (actor: Actor, { ids, verdict, comment = '' }: BodyOf<typeof closeAlerts>) => {
+    close: async (actor: Actor, { ids, verdict, comment = '', findings = [] }: BodyOf<typeof closeAlerts>) => {
+      if (findings.length > 0) assertPermission(actor, 'fleet:write')
       if (verdict !== undefined && harmlessVerdicts.includes(verdict) && ids.length > harmlessAtOnce)
         assertFresh(actor, clock.now())
-      return db.transaction(async (tx) => {
+      return transactionAgain(db, async (tx) => {
+        // Hosts before alerts.
+        if (findings.length > 0) await agents.lockStates(tx, await peripherals.hostsOfFindings(tx, findings))
         const rows = await lock(tx, ids)
         const severe = rows.filter(({ is_closed, severity }) => !is_closed && severity <= verdictSeverity)
         const [first] = severe
@@ -231,6 +237,16 @@ export const createCases = ({ db, clock, audit, events, hint }: AlertsContext, r
             'body.verdict',
             `is required: ${severe.length === 1 ? `alert ${first.notice_id} is` : `${severe.length} of the alerts are`} Critical or above`,
           )
+        if (findings.length > 0) {
+          if (verdict === undefined) throw invalid('body.verdict', 'is required to close findings')
+          const known = new Set(await store.findingsOf(tx, ids))
+          const other = findings.find((id) => !known.has(id))
+          if (other !== undefined)
+            throw new AppError('conflict', {
+              detail: `The alerts are not about finding ${other}. Read their findings again.`,
+            })
+          await peripherals.closeFindings(tx, actor, { ids: findings, verdict, comment })
+        }
         return closeRows(tx, actor, rows, verdict ?? '', comment.trim())
       })
     },

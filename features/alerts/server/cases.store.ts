@@ -2,6 +2,7 @@ import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import { unnestOf } from '@portcullis/platform/server/db/ordered.ts'
 import { raw, sql } from '@portcullis/platform/server/db/sql.ts'
 import type { AlertAction } from '#features/contract.ts'
+import { findingsOfAlerts } from '#features/devices/server/index.ts'
 import { ownerSql } from './cases.read.ts'
 
 /** An alert as its handling reads it. */
@@ -93,6 +94,10 @@ export const createCasesStore = () => ({
 
   isDue: async (q: Queryable, now: Date): Promise<boolean> =>
     (await q.query(sql`select 1 from notices n where n.snoozed_until <= ${now} limit 1`)).length > 0,
+
+  /** Returns the findings that alerts are about. */
+  findingsOf: async (tx: Tx, ids: readonly number[]): Promise<number[]> =>
+    (await tx.query<{ finding_id: number }>(findingsOfAlerts(sql`${ids}::int[]`))).map((row) => row.finding_id),
 
   /** Returns an enabled account by the key of its name. */
   owner: async (tx: Tx, nameKey: string): Promise<{ account_id: string; user_name: string } | undefined> =>

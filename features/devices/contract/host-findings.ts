@@ -34,7 +34,9 @@ export const findingVerdictLabels: Readonly<Record<FindingVerdict, string>> = {
 const tag = 'Findings'
 const base = '/prime/webui/findings'
 /** Findings that one request can close or reopen. */
-const atOnce = 500
+export const findingsAtOnce = 500
+/** Alerts whose findings one request can list. */
+export const alertsAtOnce = 100
 
 /** A finding about a device of a host. */
 export const HostFinding = closed({
@@ -103,6 +105,14 @@ export const hostFindingFilters = {
   attached: booleanFilter('attached'),
   hostIdentifier: textFilter('hostIdentifier', { label: 'Host name' }),
   hostUuid: idFilter('UUID of the host.', 128, { of: 'uuid', label: 'Host ID' }),
+  alert: idFilter(
+    'IDs of alerts, separated by commas: lists the findings that these alerts are about.',
+    alertsAtOnce * 11,
+    {
+      label: 'Findings of alert',
+      accepts: { form: '^\\d{1,10}(,\\d{1,10})*$', hint: 'Enter the number of an alert.' },
+    },
+  ),
   vendor: vendorFilter('Vendor', { of: 'guiVid' }),
   productInfo: textFilter('guiPid'),
   vid: textFilter('vid'),
@@ -148,6 +158,7 @@ export const hostFindingList = list({
       'verdict',
       'hostIdentifier',
       'hostUuid',
+      'alert',
       'vendor',
       'productInfo',
       'vid',
@@ -189,7 +200,7 @@ export const hostFindingList = list({
 
 const ids = Type.Array(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }), {
   minItems: 1,
-  maxItems: atOnce,
+  maxItems: findingsAtOnce,
   uniqueItems: true,
   description: 'IDs of findings.',
 })
@@ -224,7 +235,7 @@ export const closeFindings = operation({
       description:
         '`true`: the finding was right, and it was handled. `benign`: the device is known and harmless here. `false`: the finding is wrong. `test`: somebody tested the detection.',
     }),
-    comment: Type.Optional(typedText({ maxLength: 500, description: 'Comment for the next person.' }, 'lines')),
+    comment: Type.Optional(typedText({ maxLength: 4_000, description: 'Comment for the next person.' }, 'lines')),
   }),
   response: closed({ closed: Type.Integer({ minimum: 1, description: 'Number of closed findings.' }) }),
   examples: { request: { ids: [17], verdict: 'true', comment: 'Handed over to forensics.' } },

@@ -1,8 +1,9 @@
-import { sql } from '@portcullis/platform/server/db/sql.ts'
+import { invalid } from '@portcullis/platform/server/app-error.ts'
+import { type SqlFragment, sql } from '@portcullis/platform/server/db/sql.ts'
 import { contains, hasAnyTag, likePattern, modelsOfVendor, oneOf } from '@portcullis/platform/server/list/columns.ts'
 import { listSpec } from '@portcullis/platform/server/list/spec.ts'
 import { utcSql } from '@portcullis/platform/server/time.ts'
-import { hostFindingList } from '#features/contract.ts'
+import { alertsAtOnce, hostFindingList, severities } from '#features/contract.ts'
 import { containsInFingerprint } from './peripherals.read.ts'
 
 const host = '(select r.host from agent_rows r where r.agent_id = f.agent_id)'
@@ -12,6 +13,15 @@ const product = `coalesce(nullif(m.product, ''), d.product)`
 const serial = `coalesce((select p.serial_folded from peripherals p where p.agent_id = f.agent_id and p.device_id = f.device_id), '')`
 const inModel = containsInFingerprint('f.fingerprint_id')
 const time = (column: string) => ({ select: utcSql(column), sort: column })
+
+/** Selects the findings that alerts are about: of their severity and model, on the hosts that they reached. */
+export const findingsOfAlerts = (ids: SqlFragment): SqlFragment => sql`
+  select o.finding_id from notices n join notice_hosts h on h.notice_id = n.notice_id
+    join host_findings o on o.agent_id = h.agent_id
+    join designs d on d.design_id = o.fingerprint_id join models m on m.model_id = d.model_id
+  where n.notice_id = any(${ids}) and case n.kind when 'attackTool' then o.severity >= ${severities.suspected}::int
+      when 'vulnerable' then o.severity = ${severities.vulnerable}::int else false end
+    and (n.entity_type <> 'Model' or n.entity_id = m.vid || ':' || m.pid)`
 
 /** Findings of all hosts. Its default order is an index. */
 export const findingsList = listSpec(hostFindingList, {
@@ -59,6 +69,12 @@ export const findingsList = listSpec(hostFindingList, {
     hostIdentifier: (_f, text) =>
       sql`f.agent_id in (select r.agent_id from agent_rows r where r.host like ${likePattern(text)}::text)`,
     hostUuid: (_f, text) => sql`f.agent_id::text = ${text.trim().toLowerCase()}::text`,
+    alert: (field, text) => {
+      const ids = text.split(',').map((id) => id.trim())
+      if (ids.length > alertsAtOnce || ids.some((id) => !/^\d{1,10}$/.test(id)))
+        throw invalid(field, `must be up to ${alertsAtOnce} IDs of alerts, separated by commas`)
+      return sql`f.finding_id in (${findingsOfAlerts(sql`${ids.map(Number)}::bigint[]`)})`
+    },
     vendor: (_f, text) =>
       sql`f.fingerprint_id in (select d.design_id from designs d where d.model_id in (${modelsOfVendor(text)}))`,
     productInfo: inModel((text) => sql`(lower(m.product) like ${text}::text or lower(d.product) like ${text}::text)`),

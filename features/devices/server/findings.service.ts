@@ -90,27 +90,30 @@ export const createFindings = (
     }
   }
 
+  /** Closes all findings or none, in the transaction of the caller. */
+  async function closeIn(tx: Tx, actor: Actor, body: BodyOf<typeof closeFindings>): Promise<number> {
+    const comment = (body.comment ?? '').trim()
+    const { verdict, ids } = body
+    if (harmlessVerdicts.includes(verdict) && ids.length > harmlessAtOnce) assertFresh(actor, clock.now())
+    const rows = await take(tx, ids)
+    assertClosable(rows, verdict)
+    await store.close(tx, ids, { verdict, comment, at: new Date(clock.now()), by: actor.userName })
+    const label = alertVerdictLabels[verdict]
+    return finish(tx, actor, rows, 'finding.closed', {
+      details: `${label}${comment === '' ? '' : `: ${comment}`}`,
+      before: 'open',
+      after: label,
+      comment,
+      event: `closed as ${label.toLowerCase()}`,
+    })
+  }
+
   return {
-    close: async (actor: Actor, body: BodyOf<typeof closeFindings>): Promise<ResponseOf<typeof closeFindings>> => {
-      const comment = (body.comment ?? '').trim()
-      const { verdict, ids } = body
-      if (harmlessVerdicts.includes(verdict) && ids.length > harmlessAtOnce) assertFresh(actor, clock.now())
-      const closed = await transactionAgain(db, async (tx) => {
-        const rows = await take(tx, ids)
-        assertClosable(rows, verdict)
-        await store.close(tx, ids, { verdict, comment, at: new Date(clock.now()), by: actor.userName })
-        const label = alertVerdictLabels[verdict]
-        const details = `${label}${comment === '' ? '' : `: ${comment}`}`
-        return finish(tx, actor, rows, 'finding.closed', {
-          details,
-          before: 'open',
-          after: label,
-          comment,
-          event: `closed as ${label.toLowerCase()}`,
-        })
-      })
-      return { closed }
-    },
+    closeIn,
+
+    close: async (actor: Actor, body: BodyOf<typeof closeFindings>): Promise<ResponseOf<typeof closeFindings>> => ({
+      closed: await transactionAgain(db, (tx) => closeIn(tx, actor, body)),
+    }),
 
     reopen: async (
       actor: Actor,

@@ -161,7 +161,7 @@ describe('closing findings', () => {
       [{ ids: [1], verdict: 'accepted' }, 'body.verdict'],
       [{ ids: [1], verdict: 'true', comment: 'a\u0007b' }, 'body.comment'],
       [{ ids: [1], verdict: 'true', comment: 'a\n\u2066b' }, 'body.comment'],
-      [{ ids: [1], verdict: 'true', comment: 'x'.repeat(501) }, 'body.comment'],
+      [{ ids: [1], verdict: 'true', comment: 'x'.repeat(4_001) }, 'body.comment'],
     ] as const) {
       const answer = await (await admin()).post(`${base}/findings/close`, body)
       expect([answer.statusCode, answer.json().errors[0].field]).toEqual([400, field])

@@ -20,7 +20,7 @@ import { createSuggestions } from './suggestions.read.ts'
 
 export { decider, decisionReason } from './decision-labels.ts'
 export { eventDevice } from './event-device.ts'
-export { findingsList } from './findings.read.ts'
+export { findingsList, findingsOfAlerts } from './findings.read.ts'
 export type { FindingWrite } from './findings.store.ts'
 export { type DeviceFinding, isOpen, nextFinding, pointsOf } from './findings.ts'
 export { deviceOf, type EvaluatedDevice, type Fingerprint } from './fingerprint.ts'
@@ -87,6 +87,10 @@ export const devicesFeature = (app: HttpApp, context: DevicesContext & { decisio
     fingerprints,
     /** Halves the points of findings about devices that were removed. */
     halveFindings: findings.halve,
+    /** Closes findings in the transaction of the caller, which then locks no further hosts. */
+    closeFindings: findings.closeIn,
+    /** Returns the hosts of findings, in id order. */
+    hostsOfFindings: findingStore.hostsOf,
     /** Findings that people accepted. */
     accepted,
     /** Tests other knowledge, and brings verdicts up to date with new knowledge. */

@@ -7,6 +7,7 @@ import { useChange } from '@portcullis/platform/console/ui/form/useChange.ts'
 import { Note, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { useState } from 'react'
 import { type AlertVerdict, alertVerdictHelp, alertVerdictLabels, alertVerdicts } from '#features/contract.ts'
+import { CloseFindings, obstacleOf, useFindingsOf } from './CloseFindings.tsx'
 import type { Case, Closing } from './case.ts'
 import { strings } from './strings.ts'
 
@@ -24,6 +25,9 @@ interface CloseDialogProps {
 const Body = ({ cases, close, cancel }: CloseDialogProps & { cases: readonly Case[] }) => {
   const [verdict, setVerdict] = useState<AlertVerdict | ''>('')
   const [comment, setComment] = useState('')
+  const [isTicked, tick] = useState(false)
+  const findings = useFindingsOf(cases)
+  const closed = isTicked && obstacleOf(findings.findings, verdict) === '' ? findings.findings : []
   const { busy, failure, run } = useChange()
   const needsVerdict = cases.some((one) => one.needsVerdict)
   const more = cases.length - titlesShown
@@ -32,7 +36,7 @@ const Body = ({ cases, close, cancel }: CloseDialogProps & { cases: readonly Cas
       as="form"
       onSubmit={(event) => {
         event.preventDefault()
-        void run(() => close({ verdict, comment: comment.trim() }))
+        void run(() => close({ verdict, comment: comment.trim(), findings: closed.map(({ id }) => id) }))
       }}
     >
       <Text as="ul" small breaks>
@@ -71,6 +75,7 @@ const Body = ({ cases, close, cancel }: CloseDialogProps & { cases: readonly Cas
         value={comment}
         onChange={(event) => setComment(event.currentTarget.value)}
       />
+      <CloseFindings of={findings} verdict={verdict} isTicked={isTicked} tick={tick} />
       <Note>{strings.closeEffect}</Note>
       <ErrorState failure={failure} inline />
       <DialogActions

@@ -7,4 +7,6 @@ export type Case = Pick<Line, 'id' | 'title' | 'state' | 'owner' | 'needsVerdict
 export interface Closing {
   verdict: AlertVerdict | ''
   comment: string
+  /** IDs of findings to close with the same verdict. */
+  findings: readonly number[]
 }

@@ -11,6 +11,7 @@ import {
   commentAlerts,
   muteAlert,
   reopenAlerts,
+  reopenFindings,
   snoozeAlerts,
 } from '#features/contract.ts'
 import { alertsKey } from '../shared/useAlerts.ts'
@@ -100,19 +101,24 @@ export const useCases = (gone: (ids: ReadonlySet<number>) => void) => {
       <CloseDialog
         cases={closing?.cases ?? null}
         cancel={() => setClosing(null)}
-        close={async ({ verdict, comment }: Closing) => {
+        close={async ({ verdict, comment, findings }: Closing) => {
           const { changed } = await api.call(closeAlerts, {
             body: {
               ids: idsOf(closing?.cases ?? []),
               ...(verdict === '' ? {} : { verdict }),
               ...(comment === '' ? {} : { comment }),
+              ...(findings.length === 0 ? {} : { findings: [...findings] }),
             },
           })
           closing?.done()
           setClosing(null)
           gone(new Set(changed))
           void reread()
-          tellWithUndo(strings.closed({ count: changed.length }), () => reopen(changed))
+          void queries.invalidateQueries({ queryKey: ['findings'] })
+          tellWithUndo(strings.closed({ count: changed.length }), async () => {
+            if (findings.length > 0) await api.call(reopenFindings, { body: { ids: [...findings] } })
+            await reopen(changed)
+          })
         }}
       />
     ),

@@ -1,7 +1,6 @@
 import { Modal, Radio, Textarea } from '@mantine/core'
 import { messages } from '@portcullis/platform/console/lib/messages.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
-import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { DialogActions } from '@portcullis/platform/console/ui/form/DialogActions.tsx'
 import { submits } from '@portcullis/platform/console/ui/form/submits.ts'
@@ -16,6 +15,8 @@ import {
   type HostFinding,
 } from '#features/contract.ts'
 import { tellClosed } from './actions.ts'
+import { FindingNames } from './FindingNames.tsx'
+import { removalNeeded } from './removal.ts'
 import { strings } from './strings.ts'
 
 const hints: Readonly<Record<AlertVerdict, string>> = {
@@ -25,7 +26,6 @@ const hints: Readonly<Record<AlertVerdict, string>> = {
   test: strings.testHint,
 }
 const labels = messages(alertVerdictLabels)
-const shownNames = 5
 
 export interface CloseFindingsProps {
   /** Null: the dialog is closed. */
@@ -34,24 +34,11 @@ export interface CloseFindingsProps {
   onChanged: () => void
 }
 
-const Names = ({ findings }: { findings: readonly HostFinding[] }) => (
-  <Note as="ul" style={{ margin: 0, paddingLeft: 18 }}>
-    {findings.slice(0, shownNames).map(({ id, guiVid, guiPid, vid, pid, hostIdentifier }) => (
-      <li key={id}>
-        <DeviceText value={`${guiPid || guiVid || `${vid}:${pid}`} · ${hostIdentifier}`} />
-      </li>
-    ))}
-    {findings.length > shownNames ? <li>{`+ ${findings.length - shownNames}`}</li> : null}
-  </Note>
-)
-
 const Body = ({ findings, close, onChanged }: CloseFindingsProps & { findings: readonly HostFinding[] }) => {
   const services = useServices()
   const [verdict, setVerdict] = useState<AlertVerdict | null>(null)
   const [comment, setComment] = useState('')
   const { busy, failure, run } = useChange()
-  const attached = findings.filter((finding) => finding.attached).length
-  const needsRemoval = (value: AlertVerdict) => attached > 0 && (value === 'true' || value === 'test')
   const send = () =>
     run(async () => {
       if (verdict === null) return
@@ -63,7 +50,7 @@ const Body = ({ findings, close, onChanged }: CloseFindingsProps & { findings: r
   return (
     <form onSubmit={submits(send)}>
       <Stack>
-        <Names findings={findings} />
+        <FindingNames findings={findings} />
         <Radio.Group
           label={strings.verdict}
           value={verdict ?? ''}
@@ -75,8 +62,8 @@ const Body = ({ findings, close, onChanged }: CloseFindingsProps & { findings: r
                 key={value}
                 value={value}
                 label={labels[value]}
-                description={needsRemoval(value) ? strings.stillAttached({ count: attached }) : hints[value]}
-                disabled={needsRemoval(value)}
+                description={removalNeeded(findings, value) || hints[value]}
+                disabled={removalNeeded(findings, value) !== ''}
               />
             ))}
           </Stack>
@@ -84,7 +71,7 @@ const Body = ({ findings, close, onChanged }: CloseFindingsProps & { findings: r
         <Textarea
           label={strings.comment}
           description={strings.commentHint}
-          maxLength={500}
+          maxLength={4_000}
           rows={2}
           value={comment}
           onChange={(event) => setComment(event.currentTarget.value)}
