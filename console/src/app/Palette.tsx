@@ -1,7 +1,8 @@
 import { useMantineColorScheme } from '@mantine/core'
 import { createSpotlight, Spotlight } from '@mantine/spotlight'
 import { hostStateOf } from '@portcullis/features/agents/console/shared/host-state.ts'
-import { type Agent, getAgents, getPeripherals, type Peripheral } from '@portcullis/features/contract.ts'
+import { type Agent, getAgents, getPeripherals, listViews, type Peripheral } from '@portcullis/features/contract.ts'
+import { viewsKey } from '@portcullis/features/views/console/shared/view-address.ts'
 import { agentAddress, deviceAddress } from '@portcullis/platform/console/lib/addresses.ts'
 import { plainText } from '@portcullis/platform/console/lib/device-text.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
@@ -11,7 +12,7 @@ import { Icon, type IconName, kindIcon } from '@portcullis/platform/console/ui/i
 import { tellFailure } from '@portcullis/platform/console/ui/tell.ts'
 import { useRouter } from '@tanstack/react-router'
 import { useDeferredValue, useEffect } from 'react'
-import { matchesEntry, paletteEntries } from './palette-entries.ts'
+import { matchesEntry, paletteEntries, viewEntries } from './palette-entries.ts'
 import { strings } from './strings.ts'
 
 const [store, palette] = createSpotlight()
@@ -49,12 +50,13 @@ const useFound = (opened: boolean, query: string) => {
   }
 }
 
-/** Returns the pages and actions that match. */
-const useEntries = (query: string, goTo: (href: string) => void) => {
+/** Returns the pages, saved views and actions that match. */
+const useEntries = (opened: boolean, query: string, goTo: (href: string) => void) => {
   const { session } = useServices()
   const { setColorScheme } = useMantineColorScheme()
+  const views = useRead(viewsKey, listViews, { enabled: opened && session.may('self:read') })
   const entries: { id: string; label: string; words?: string; icon: IconName; run: () => void }[] = [
-    ...paletteEntries
+    ...[...paletteEntries, ...viewEntries(views.data?.data ?? [])]
       .filter(({ permission }) => session.may(permission))
       .map((entry) => ({ ...entry, run: () => goTo(entry.to) })),
     { id: 'light', label: strings.useLight, icon: 'sun', run: () => setColorScheme('light') },
@@ -139,7 +141,7 @@ export const Palette = ({ opened, close, query, setQuery }: PaletteProps) => {
 
   const { isSearching, isCurrent, hosts, devices } = useFound(opened, query)
   const goTo = (href: string) => router.history.push(href)
-  const shown = useEntries(query, goTo)
+  const shown = useEntries(opened, query, goTo)
   const foundHosts = isCurrent ? (hosts.data?.data ?? []) : []
   const foundDevices = isCurrent ? (devices.data?.data ?? []) : []
   const ids = [

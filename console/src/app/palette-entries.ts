@@ -1,6 +1,8 @@
-import type { Permission } from '@portcullis/features/contract.ts'
+import type { Permission, SavedView } from '@portcullis/features/contract.ts'
+import { viewAddress } from '@portcullis/features/views/console/shared/view-address.ts'
+import { plainText } from '@portcullis/platform/console/lib/device-text.ts'
 import type { IconName } from '@portcullis/platform/console/ui/icons.tsx'
-import { places, settingsPlaces } from './places.ts'
+import { placeOf, places, settingsPlaces } from './places.ts'
 import { paletteWords, strings } from './strings.ts'
 
 /** A page or an action of the palette. */
@@ -84,6 +86,16 @@ export const paletteEntries: readonly PaletteEntry[] = [
     words: wordsOf[to] ?? '',
   })),
 ]
+
+/** Returns the saved views as entries. Views of pages that do not exist have none. */
+export const viewEntries = (views: readonly SavedView[]): PaletteEntry[] =>
+  views.flatMap(({ id, name, page, search }) => {
+    const place = placeOf([...settingsPlaces, ...places], page)
+    if (place === undefined) return []
+    const label = strings.openView({ name: plainText(name) })
+    const to = viewAddress(page, search)
+    return [{ id: `view-${id}`, label, words: page.slice(1), icon: 'filter', to, permission: place.permission }]
+  })
 
 /** Whether an entry has every word of a query in its label or its other words. */
 export const matchesEntry = (query: string, { label, words = '' }: { label: string; words?: string }): boolean => {

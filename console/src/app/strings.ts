@@ -38,6 +38,7 @@ export const strings = withWords({
   foundDevices: 'Devices ({total, number})',
   foundDevice: '{vendor} · {vid}:{pid} · on {host}',
   searchHint: 'Search for a host, device, page or action',
+  openView: 'View: {name}',
   pagesAndActions: 'Pages and actions',
   searching: 'Searching…',
   noResults: 'No results. Try a host name, serial number or VID:PID.',

@@ -9,8 +9,9 @@ import { tell } from '@portcullis/platform/console/ui/tell.ts'
 import type { View } from '@portcullis/platform/console/ui/useView.ts'
 import { useState } from 'react'
 import { saveView, updateView } from '#features/contract.ts'
+import { viewsKey } from './shared/view-address.ts'
 import { strings } from './strings.ts'
-import { useViews, viewsKey } from './useViews.ts'
+import { useViews } from './useViews.ts'
 
 const Form = ({ view, close }: { view: View; close: () => void }) => {
   const { api, session, queries } = useServices()

@@ -8,8 +8,9 @@ import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import type { View } from '@portcullis/platform/console/ui/useView.ts'
 import { deleteView } from '#features/contract.ts'
+import { viewAddress, viewsKey } from './shared/view-address.ts'
 import { strings } from './strings.ts'
-import { useViews, viewAddress, viewsKey } from './useViews.ts'
+import { useViews } from './useViews.ts'
 import classes from './ViewTabs.module.css'
 
 /** The saved views of a list as tabs. Nothing, if the page has none. */

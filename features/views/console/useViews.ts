@@ -1,11 +1,11 @@
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
-import { parseSearchText, searchText } from '@portcullis/platform/console/lib/view-state.ts'
+import { parseSearchText } from '@portcullis/platform/console/lib/view-state.ts'
 import type { View } from '@portcullis/platform/console/ui/useView.ts'
 import { useLocation } from '@tanstack/react-router'
 import { listViews, type SavedView } from '#features/contract.ts'
 import { readSaved, viewText } from './saved.ts'
+import { viewsKey } from './shared/view-address.ts'
 
-export const viewsKey = ['views'] as const
 const rareChanges = 60_000
 
 /** The views of the current page, and its state as the text of a view. */
@@ -19,6 +19,3 @@ export const useViews = (view: View) => {
     .map((one: SavedView) => ({ ...one, ...readSaved(one, view.spec) }))
   return { page, current, views, open: views.find(({ text }) => text === current && text !== '') }
 }
-
-/** Returns the address of a view. */
-export const viewAddress = (page: string, text: string): string => `${page}${searchText(parseSearchText(text))}`
