@@ -56,6 +56,7 @@ export const filterValueText = (
     case 'instant':
       return instantText(value)
     case 'id':
+    case 'query':
       return value
     default:
       return `“${value}”`
@@ -65,7 +66,8 @@ export const filterValueText = (
 /** Describes a filter with its value as a condition on rows. */
 export const filterText = (filter: Described & { label: string }, value: string): string => {
   const text = filterValueText(filter, value)
-  const isPlain = filter.kind === 'instant' || (filter.kind === 'time' && value.includes('..')) || /^[≤≥]/.test(text)
+  const isPlain =
+    ['instant', 'query'].includes(filter.kind) || (filter.kind === 'time' && value.includes('..')) || /^[≤≥]/.test(text)
   if (isPlain) return `${filter.label} ${text}`
   const verb = filter.kind === 'text' ? 'contains' : filter.kind === 'tags' ? 'has' : 'is'
   return `${filter.label} ${verb} ${text}`

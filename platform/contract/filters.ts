@@ -15,6 +15,8 @@ export type FilterKind =
   | 'id'
   /** One end of a period. */
   | 'instant'
+  /** A condition with AND, OR and NOT (query.ts). */
+  | 'query'
 
 /** Kinds of values that the fleet suggests for a filter. */
 export const suggestionKinds = ['vendor', 'product', 'model', 'vid', 'pid'] as const

@@ -5,6 +5,7 @@
 import type { TObject, TSchema } from 'typebox'
 import { type FilterKind, filterFacts, type Suggestions } from './filters.ts'
 import type { Permission } from './permissions.ts'
+import { queryLimits } from './query.ts'
 
 /** The format in which files and tables show a value. */
 export type CellForm =
@@ -199,7 +200,10 @@ export const filtersOf = ({ row, filters }: Pick<ListDefinition, 'row' | 'filter
       values: values ?? [],
       labels: labels ?? column?.labels ?? {},
       isSingle,
-      maxLength: Math.min(longestTyped, (schema as { maxLength?: number }).maxLength ?? longestTyped),
+      maxLength:
+        kind === 'query'
+          ? queryLimits.length
+          : Math.min(longestTyped, (schema as { maxLength?: number }).maxLength ?? longestTyped),
       ...(period === undefined ? {} : { period }),
       ...(suggests === undefined ? {} : { suggests }),
       ...(accepts === undefined ? {} : { accepts }),

@@ -7,6 +7,7 @@ import { type Static, type TObject, type TSchema, type TStringOptions, Type } fr
 import type { ErrorCode } from './errors.ts'
 import { labelledFilter } from './filters.ts'
 import type { Audience } from './permissions.ts'
+import { queryLimits } from './query.ts'
 
 /**
  * Text that a person types and others read, on one line or several. Bodies with control characters, or characters that are
@@ -149,6 +150,15 @@ export const listQuery = {
       }),
     ),
     { kind: 'text', label: 'Any text' },
+  ),
+  Query: labelledFilter(
+    Type.Optional(
+      Type.String({
+        maxLength: queryLimits.length,
+        description: `Returns rows that match a condition with AND, OR, NOT and parentheses, such as \`Status:Armed AND NOT (Hashtags:"front desk" OR kiosk)\`. A term is \`Name:value\` with the name and the syntax of a filter of this list, or a word for \`GlobalSearch\`. Text with spaces, quotes or parentheses is in quotes. At most ${queryLimits.terms} terms, nested ${queryLimits.depth} times. The other filters apply as well.`,
+      }),
+    ),
+    { kind: 'query', label: 'Query' },
   ),
 }
 

@@ -176,7 +176,7 @@ export const agentsClassificationSummary = operation({
   summary: 'Counts hosts by state, finding, version and licence',
   description: 'Takes the filters of the list of hosts. The counts match the list.',
   permission: 'fleet:read',
-  query: closed({ ...agentFilters, GlobalSearch: listQuery.GlobalSearch }),
+  query: closed({ ...agentFilters, GlobalSearch: listQuery.GlobalSearch, Query: listQuery.Query }),
   response: closed({
     total: Type.Integer(),
     connected: Type.Integer(),

@@ -301,6 +301,7 @@ const lowerPaging = {
   PageSize: listQuery.PageSize,
   SortBy: listQuery.SortBy,
   globalSearch: listQuery.GlobalSearch,
+  query: listQuery.Query,
 }
 
 export const getPeripherals = operation({

@@ -101,6 +101,7 @@ export const getEvents = operation({
     PageSize: listQuery.PageSize,
     SortBy: listQuery.SortBy,
     globalSearch: listQuery.GlobalSearch,
+    query: listQuery.Query,
   }),
   response: page(FleetEvent),
   responseKind: 'list',

@@ -1,3 +1,4 @@
+import { invalid } from '@portcullis/platform/server/app-error.ts'
 import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import { raw, type SqlFragment, sql } from '@portcullis/platform/server/db/sql.ts'
 import { JsonStream, JsonText } from '@portcullis/platform/server/http/answer.ts'
@@ -63,7 +64,10 @@ export const eventsSpec = listSpec(eventList, {
       return sql`(e.created_at >= ${from}::timestamptz and ${raw(occurred)} >= ${from}::timestamptz)`
     },
     occurredTo: (field, text) => sql`${raw(occurred)} < ${requireTime(field, text).to.toISOString()}::timestamptz`,
-    fromEventId: (_field, text) => sql`e.event_id >= ${text}::bigint`,
+    fromEventId: (field, text) => {
+      if (!/^\d{1,16}$/.test(text)) throw invalid(field, 'must be the ID of an event')
+      return sql`e.event_id >= ${text}::bigint`
+    },
     source: contains('lower(e.entity)'),
   },
   search: (needle) => sql`${raw(searchText)} like ${likePattern(needle)}::text`,

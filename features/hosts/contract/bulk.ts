@@ -31,7 +31,7 @@ const selection = {
   uuids: Type.Optional(Type.Array(Type.String({ maxLength: 128 }), { minItems: 1, maxItems: 100_000 })),
   filter: Type.Optional(
     closed(
-      { ...agentFilters, GlobalSearch: listQuery.GlobalSearch },
+      { ...agentFilters, GlobalSearch: listQuery.GlobalSearch, Query: listQuery.Query },
       { description: 'Filters of the list of hosts. Empty: all hosts.' },
     ),
   ),

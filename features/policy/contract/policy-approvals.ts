@@ -87,6 +87,7 @@ export const policyApprovals = operation({
   permission: 'fleet:read',
   query: closed({
     GlobalSearch: listQuery.GlobalSearch,
+    Query: listQuery.Query,
     ...approvalList.filters,
     DevicesPerModel: Type.Optional(
       Type.Integer({

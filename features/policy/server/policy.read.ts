@@ -1,9 +1,9 @@
 import { sourcesSql, waitingSources } from '@portcullis/domain'
 import type { Queryable } from '@portcullis/platform/server/db/db.ts'
-import { raw, type SqlFragment, sql } from '@portcullis/platform/server/db/sql.ts'
+import { join, raw, type SqlFragment, sql } from '@portcullis/platform/server/db/sql.ts'
 import {
-  type Condition,
   contains,
+  type Filter,
   fold,
   hasAnyTag,
   isTrue,
@@ -11,10 +11,18 @@ import {
   modelsOfVendor,
   oneOf,
 } from '@portcullis/platform/server/list/columns.ts'
-import type { ListSpec } from '@portcullis/platform/server/list/compile.ts'
+import { conditionsOf, type ListSpec } from '@portcullis/platform/server/list/compile.ts'
+import type { Queried } from '@portcullis/platform/server/list/query.ts'
 import { listSpec } from '@portcullis/platform/server/list/spec.ts'
 import { utcSql } from '@portcullis/platform/server/time.ts'
-import { type AgentDetail, allowedMost, type policyApprovals, type QueryOf, ruleList } from '#features/contract.ts'
+import {
+  type AgentDetail,
+  allowedMost,
+  type approvalList,
+  type policyApprovals,
+  type QueryOf,
+  ruleList,
+} from '#features/contract.ts'
 
 const level = `case when r.is_grant then 'grant' when r.agent_id is not null then 'host' when r.tag_name is not null then 'tag' else 'global' end`
 /** The order in which rules are evaluated: denies, grants, then allows from the narrowest. */
@@ -119,32 +127,30 @@ interface WaitingModel {
   tag: string | null
 }
 
-/** Returns conditions on waiting devices, each after `and`. `p`: device, `n`: host, `d`: fingerprint, `m`: model. */
-const meantBy = (query: ApprovalsQuery): SqlFragment | null => {
-  const given = (text: string | undefined, condition: (text: string) => SqlFragment): SqlFragment[] =>
-    text === undefined || text.trim() === '' ? [] : [sql` and ${condition(text)}`]
-  const like = (column: string) => (text: string) => sql`${raw(column)} like ${likePattern(text)}::text`
-  const conditions = [
-    ...given(query.vendor, (text) => sql`m.model_id in (${modelsOfVendor(text)})`),
-    ...given(query.vid, like('lower(m.vid)')),
-    ...given(query.pid, like('lower(m.pid)')),
-    ...given(query.hostIdentifier, like('n.host')),
-    ...given(
-      query.hashtags,
-      (text) => (hasAnyTag('n.agent_id', 'agent_tags', 'agent_id')('query.hashtags', text) as Condition).set,
-    ),
-    ...given(
-      query.isKnownAttackTool,
-      (text) => isTrue('(d.attack_tool > 0)')('query.isKnownAttackTool', text) as SqlFragment,
-    ),
-    ...given(
-      query.GlobalSearch,
-      (text) => sql`(${like('d.folded')(text.replace(/^([0-9a-f]{4})[:/]([0-9a-f]{1,4})$/i, '$1 $2'))}
-        or ${like('n.host')(text)} or ${like('n.address')(text)} or ${like('p.serial_folded')(text)}
-        or p.case_number = ${text.trim().toUpperCase()}::text)`,
-    ),
-  ]
-  return conditions.length === 0 ? null : conditions.reduce((all, one) => sql`${all}${one}`, sql``)
+const like = (column: string, text: string): SqlFragment => sql`${raw(column)} like ${likePattern(text)}::text`
+
+/** The filters of waiting devices. `p`: device, `n`: host, `d`: fingerprint, `m`: model. */
+const waitingFilters: Readonly<Record<keyof typeof approvalList.filters, Filter>> = {
+  vendor: (_field, text) => sql`m.model_id in (${modelsOfVendor(text)})`,
+  vid: contains('lower(m.vid)'),
+  pid: contains('lower(m.pid)'),
+  hostIdentifier: contains('n.host'),
+  hashtags: hasAnyTag('n.agent_id', 'agent_tags', 'agent_id'),
+  isKnownAttackTool: isTrue('(d.attack_tool > 0)'),
+}
+const waitingSpec: Queried = {
+  filters: new Map(Object.entries(waitingFilters).map(([name, filter]) => [name.toLowerCase(), filter])),
+  names: Object.keys(waitingFilters),
+  search: (text) => sql`(${like('d.folded', text.replace(/^([0-9a-f]{4})[:/]([0-9a-f]{1,4})$/i, '$1 $2'))}
+    or ${like('n.host', text)} or ${like('n.address', text)} or ${like('p.serial_folded', text)}
+    or p.case_number = ${text.trim().toUpperCase()}::text)`,
+}
+
+/** Returns the conditions of a query on waiting devices, each after `and`. */
+const meantBy = ({ DevicesPerModel: _devices, ...query }: ApprovalsQuery): SqlFragment | null => {
+  const given = Object.entries(query).filter(([, text]) => text?.trim() !== '')
+  const conditions = conditionsOf(waitingSpec, Object.fromEntries(given)).map(({ set }) => sql` and ${set}`)
+  return conditions.length === 0 ? null : join(conditions, '')
 }
 
 export const createPolicyRead = (db: Queryable) => ({

@@ -54,10 +54,9 @@ export const bodyFilters = ({ filters }: Pick<ListDefinition, 'filters'>): Reado
   Object.keys(filters).length === 0
     ? {}
     : Object.fromEntries(
-        Object.entries({ ...filters, GlobalSearch: listQuery.GlobalSearch }).map(([name, schema]) => [
-          lowerFirst(name),
-          schema,
-        ]),
+        Object.entries({ ...filters, GlobalSearch: listQuery.GlobalSearch, Query: listQuery.Query }).map(
+          ([name, schema]) => [lowerFirst(name), schema],
+        ),
       )
 
 /** A list as editors of schedules show it. */

@@ -15,6 +15,8 @@ describe('a saved view', () => {
       text: 'cols=host&status=Armed',
       missing: ['gone', 'Colour'],
     })
+    const query = 'query=Status%3AArmed+OR+kiosk'
+    expect(readSaved({ search: query }, spec)).toEqual({ text: 'query=Status:Armed+OR+kiosk', missing: [] })
     expect(readSaved({ search: 'cols=gone' }, spec)).toEqual({ text: '', missing: ['gone'] })
     expect(readSaved({ search: '' }, spec)).toEqual({ text: '', missing: [] })
   })

@@ -3,7 +3,7 @@ import type { SavedView } from '#features/contract.ts'
 
 /** Parts of an address that are no part of a view: the open row and its tab. */
 const passing = ['open', 'tab']
-const known = ['q', 'globalSearch', 'sort', 'cols', ...passing]
+const known = ['q', 'globalSearch', 'query', 'sort', 'cols', ...passing]
 
 /** Returns the text of a view for the search part of an address: sorted, so that equal views have equal texts. */
 export const viewText = (search: Search): string =>

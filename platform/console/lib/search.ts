@@ -2,7 +2,7 @@ type Texts<Names extends string> = { [Name in Names]?: string }
 type Lists = Readonly<Record<string, readonly string[]>>
 
 /** The search parameters of every list page except its filters. */
-export type ListName = 'q' | 'globalSearch' | 'sort' | 'cols' | 'open' | 'tab'
+export type ListName = 'q' | 'query' | 'globalSearch' | 'sort' | 'cols' | 'open' | 'tab'
 
 /**
  * Declares search parameters with any text. They need no check: the router parses an address to one text per name, and

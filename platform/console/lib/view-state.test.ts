@@ -22,6 +22,7 @@ describe('the state of a view in its address', () => {
     expect(state).toEqual({
       filters: {},
       search: '',
+      query: '',
       sort: 'severity_desc',
       columns: ['host', 'status'],
       open: null,
@@ -41,6 +42,13 @@ describe('the state of a view in its address', () => {
     expect(readView(search, spec).search).toBe('Host armed')
     expect(writeView(search, spec, { search: 'kiosk' })).toEqual({ q: 'kiosk' })
     expect(writeView(search, spec, { search: '' })).toEqual({})
+  })
+
+  it('has a query, whose name is in any case', () => {
+    const search = { Query: 'Status:Armed OR kiosk' }
+    expect(readView(search, spec).query).toBe('Status:Armed OR kiosk')
+    expect(writeView(search, spec, { query: 'NOT lab' })).toEqual({ query: 'NOT lab' })
+    expect(writeView(search, spec, { query: '' })).toEqual({})
   })
 
   it('matches filter names in any case and writes them as in the API', () => {

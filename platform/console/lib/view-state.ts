@@ -18,6 +18,8 @@ export interface ViewSpec {
 export interface ViewState {
   filters: Record<string, string>
   search: string
+  /** Condition with AND, OR and NOT. */
+  query: string
   /** `key_asc` or `key_desc`. */
   sort: string
   columns: readonly string[]
@@ -40,6 +42,7 @@ export const readView = (search: Search, spec: ViewSpec): ViewState => {
     filters,
     // Links of the API use another name for the search.
     search: search.q ?? search.globalSearch ?? '',
+    query: anyCase.get('query') ?? '',
     sort: search.sort ?? spec.defaultSort,
     columns: search.cols === undefined ? spec.defaultColumns : search.cols.split(',').filter((id) => id !== ''),
     open: search.open ?? null,
@@ -51,6 +54,7 @@ export const readView = (search: Search, spec: ViewSpec): ViewState => {
 export interface ViewChange {
   filters?: Record<string, string | null>
   search?: string
+  query?: string
   sort?: string
   columns?: readonly string[]
   open?: string | null
@@ -70,6 +74,10 @@ export const writeView = (search: Search, spec: ViewSpec, change: ViewChange): S
   if (change.search !== undefined) {
     next.q = change.search
     delete next.globalSearch
+  }
+  if (change.query !== undefined) {
+    for (const spelt of Object.keys(next)) if (spelt.toLowerCase() === 'query') delete next[spelt]
+    next.query = change.query
   }
   if (change.sort !== undefined) next.sort = change.sort === spec.defaultSort ? undefined : change.sort
   if (change.columns !== undefined) {

@@ -31,7 +31,7 @@ export const useView = (route: ListRoute, spec: ViewSpec): View => {
     [navigate, spec],
   )
   const clearFilters = useCallback(
-    () => set({ filters: Object.fromEntries(spec.filters.map((name) => [name, null])), search: '' }),
+    () => set({ filters: Object.fromEntries(spec.filters.map((name) => [name, null])), search: '', query: '' }),
     [set, spec],
   )
   return useMemo(() => ({ spec, state, set, clearFilters }), [spec, state, set, clearFilters])

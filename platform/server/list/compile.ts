@@ -3,6 +3,7 @@ import { invalid } from '../app-error.ts'
 import { join, raw, type SqlFragment, sql } from '../db/sql.ts'
 import { unknownValue } from '../http/names.ts'
 import type { Column, Condition, Filter } from './columns.ts'
+import { compileQuery, type Queried } from './query.ts'
 
 /** A list as data: source of its rows, their columns, filters and sorts. All text is our own source. */
 export interface ListSpec {
@@ -18,6 +19,8 @@ export interface ListSpec {
   columns: Readonly<Record<string, Column>>
   /** Filters by their names in lower case. */
   filters: ReadonlyMap<string, Filter>
+  /** Names of the filters as documented, for messages. */
+  names?: readonly string[]
   /** Default order, by response keys. */
   defaultSort: readonly { key: string; descending: boolean }[]
   /** Condition of GlobalSearch. */
@@ -73,6 +76,26 @@ const sortTerm = (
 const allOf = (conditions: readonly SqlFragment[]): SqlFragment =>
   conditions.length === 0 ? raw('true') : join(conditions, ' and ')
 
+/** Returns the conditions of the filters, the search and the text form of a query, leaving out paging and order. */
+export const conditionsOf = (spec: Queried, query: Readonly<Record<string, unknown>>, place = 'query'): Condition[] => {
+  const conditions: Condition[] = []
+  const add = (given: SqlFragment | Condition): number => conditions.push('set' in given ? given : { set: given })
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined || value === '' || name === 'PageNumber' || name === 'PageSize' || name === 'SortBy')
+      continue
+    const lower = name.toLowerCase()
+    if (lower === 'globalsearch') {
+      if (spec.search !== undefined) add(spec.search(String(value)))
+    } else if (lower === 'query') add(compileQuery(spec, `${place}.${name}`, String(value)))
+    else {
+      const filter = spec.filters.get(lower)
+      if (filter === undefined) throw invalid(`${place}.${name}`, 'cannot be filtered')
+      add(filter(`${place}.${name}`, String(value)))
+    }
+  }
+  return conditions
+}
+
 /**
  * Compiles the filters and sort of a query. `query` has the list's documented names; paging is ignored. Errors name the
  * member below `place`.
@@ -83,19 +106,7 @@ export const compileList = (
   place = 'query',
 ): CompiledList => {
   const names = columnsByName(spec)
-  const conditions: Condition[] = []
-  const add = (given: SqlFragment | Condition): number => conditions.push('set' in given ? given : { set: given })
-  for (const [name, value] of Object.entries(query)) {
-    if (value === undefined || value === '' || name === 'PageNumber' || name === 'PageSize' || name === 'SortBy')
-      continue
-    if (name.toLowerCase() === 'globalsearch') {
-      if (spec.search !== undefined) add(spec.search(String(value)))
-      continue
-    }
-    const filter = spec.filters.get(name.toLowerCase())
-    if (filter === undefined) throw invalid(`${place}.${name}`, 'cannot be filtered')
-    add(filter(`${place}.${name}`, String(value)))
-  }
+  const conditions = conditionsOf(spec, query, place)
   const given = query.SortBy
   const terms =
     typeof given === 'string' && given.trim() !== ''

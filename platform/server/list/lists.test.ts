@@ -245,6 +245,40 @@ describe('the agents list', () => {
     )
   })
 
+  it('contains exactly the rows of a query with AND, OR and NOT', async () => {
+    type Tree = { text: string; holds: (a: Agent) => boolean }
+    const quoted = (value: string) => `"${value.replace(/["\\]/g, '\\$&')}"`
+    const term = fc
+      .constantFrom(...Object.keys(filterValues))
+      .chain((name) => (filterValues[name] as fc.Arbitrary<string>).map((value) => [name, value] as const))
+      .map(
+        ([name, value]): Tree => ({
+          text: name === 'GlobalSearch' ? quoted(value) : `${name}:${quoted(value)}`,
+          holds: (a) => agentMeaning[name]?.(a, value) === true,
+        }),
+      )
+    const { tree } = fc.letrec<{ tree: Tree }>((tie) => ({
+      tree: fc.oneof(
+        { maxDepth: 3, withCrossShrink: true },
+        term,
+        tie('tree').map(({ text, holds }) => ({ text: `NOT (${text})`, holds: (a) => !holds(a) })),
+        fc.tuple(tie('tree'), tie('tree'), fc.boolean()).map(([one, other, isOr]) => ({
+          text: `(${one.text}) ${isOr ? 'OR' : 'AND'} (${other.text})`,
+          holds: (a) => (isOr ? one.holds(a) || other.holds(a) : one.holds(a) && other.holds(a)),
+        })),
+      ),
+    }))
+    await fc.assert(
+      fc.asyncProperty(tree, fc.constantFrom('', '&SortBy=operationalStatus_asc'), async ({ text, holds }, order) => {
+        const left = agents.filter(holds).map(({ uuid }) => uuid)
+        const page = await pageOf(t, `agents?PageSize=1000&${query({ Query: text })}${order}`)
+        expect(ids(page).toSorted()).toEqual(left.toSorted())
+        expect(page.recordsFiltered).toBe(left.length)
+      }),
+      { numRuns: 200 },
+    )
+  })
+
   it('pages of any size add up to the list', async () => {
     await fc.assert(
       fc.asyncProperty(someFilters, fc.integer({ min: 1, max: 31 }), async (filters, size) => {

@@ -10,7 +10,10 @@ type KeyOf<L extends ListDefinition> = keyof L['row']['properties'] & string
 type UnsortedOf<L> = L extends { unsorted?: readonly (infer Key)[] } ? Key : never
 
 /** The SQL of a list: an expression for each key of its definition. */
-export type ListSql<L extends ListDefinition> = Omit<ListSpec, 'columns' | 'filters' | 'rowSelect' | 'defaultSort'> & {
+export type ListSql<L extends ListDefinition> = Omit<
+  ListSpec,
+  'columns' | 'filters' | 'names' | 'rowSelect' | 'defaultSort'
+> & {
   columns: { readonly [K in KeyOf<L>]: K extends UnsortedOf<L> ? string : ColumnSql }
   /** Conditions of filters that differ from those of their kind and column. */
   filters?: { readonly [F in keyof L['filters']]?: Filter }
@@ -60,6 +63,7 @@ export const listSpec = <L extends ListDefinition>(
         return [name.toLowerCase(), mustExist(filter, `the condition of ${name}`)]
       }),
     ),
+    names: facts.map(({ name }) => name),
     rowSelect: selectOf(columns),
   }
 }

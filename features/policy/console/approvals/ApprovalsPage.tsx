@@ -136,7 +136,12 @@ export const ApprovalsPage = () => {
     <Page scroll>
       <Head inbox={inbox} />
       <Intro canDecide={canDecide} />
-      <FilterBar view={inbox.view} filters={approvalsTable.filters} searchPlaceholder={strings.searchDevices} />
+      <FilterBar
+        view={inbox.view}
+        filters={approvalsTable.filters}
+        searchPlaceholder={strings.searchDevices}
+        check={inbox.check}
+      />
       <ErrorState query={newest} inline={inbox.shown !== null} />
       <Models state={state} />
       {canDecide && state.chosen.size > 0 ? <SelectionBar state={state} /> : null}

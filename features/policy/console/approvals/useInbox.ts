@@ -47,12 +47,12 @@ const useShown = (
 
 /** Reads the models that await approval, with the filters of the URL. */
 export const useInbox = (isIdle: boolean, decided: string | null) => {
-  const { clock } = useServices()
+  const { api, clock } = useServices()
   const view = useView('/inside/approvals', approvalsTable.view)
-  const { filters, search, sort } = view.state
+  const { filters, search, query: condition, sort } = view.state
   const asked = useMemo(
-    () => listQueryOf({ filters, search, sort }, approvalsTable.view, clock.now()),
-    [clock, filters, search, sort],
+    () => listQueryOf({ filters, search, query: condition, sort }, approvalsTable.view, clock.now()),
+    [clock, filters, search, condition, sort],
   )
   const query = { query: { ...asked, PageSize: shownModels } }
   const [pointerInside, setPointerInside] = useState(false)
@@ -74,6 +74,7 @@ export const useInbox = (isIdle: boolean, decided: string | null) => {
     changes: shown === null || latest === undefined ? 0 : changesBetween(shown, latest),
     showLatest,
     setPointerInside,
+    check: (text: string) => api.call(policyApprovals, { query: { Query: text, PageSize: 1 } }),
     curl: () => curlOf(policyApprovals, query),
   }
 }

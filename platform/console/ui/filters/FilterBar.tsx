@@ -10,6 +10,7 @@ import { changeOf, type Filter, filterText, setValueOf } from './filter.ts'
 import { SavedViews } from './saved-views.ts'
 import { strings } from './strings.ts'
 
+const QueryField = lazily(async () => (await import('./QueryField.tsx')).QueryField)
 const FilterEditor = lazily(async () => (await import('./FilterEditor.tsx')).FilterEditor)
 
 // The search starts after this pause in typing, not for every letter.
@@ -90,18 +91,22 @@ export interface FilterBarProps {
   filters: readonly Filter[]
   /** The fields that the search covers; absent if there is no search. */
   searchPlaceholder?: string
+  /** Asks the server about a query; absent if the list has none. */
+  check?: (text: string) => Promise<unknown>
   /** Tools at the right, such as columns. */
   children?: ReactNode
 }
 
 /** Search and filters of a list. Active filters are chips that open their editor; a menu adds the others. */
-export const FilterBar = ({ view, filters, searchPlaceholder, children }: FilterBarProps) => {
+export const FilterBar = ({ view, filters, searchPlaceholder, check, children }: FilterBarProps) => {
   useIdlePreload(FilterEditor)
   const [opened, setOpened] = useState<string | null>(null)
   const set = view.state.filters
   const shown = filters.filter((filter) => setValueOf(filter, set) !== undefined || opened === filter.name)
   const others = filters.filter((filter) => !shown.includes(filter))
   const saved = useContext(SavedViews)
+  const [hasQuery, setHasQuery] = useState(false)
+  const showsQuery = hasQuery || view.state.query !== ''
   return (
     <>
       {saved === null ? null : <saved.Tabs view={view} />}
@@ -140,6 +145,19 @@ export const FilterBar = ({ view, filters, searchPlaceholder, children }: Filter
             </Menu.Dropdown>
           </Menu>
         ) : null}
+        {check === undefined ? null : (
+          <Button
+            variant="subtle"
+            size="compact-sm"
+            aria-expanded={showsQuery}
+            onClick={() => {
+              setHasQuery(!showsQuery)
+              if (showsQuery) view.set({ query: '' })
+            }}
+          >
+            {strings.query}
+          </Button>
+        )}
         {shown.length > 1 ? (
           <Button variant="subtle" size="compact-sm" onClick={view.clearFilters}>
             {strings.clearFilters}
@@ -150,6 +168,7 @@ export const FilterBar = ({ view, filters, searchPlaceholder, children }: Filter
           {children}
         </Row>
       </Row>
+      {check !== undefined && showsQuery ? <QueryField view={view} check={check} /> : null}
     </>
   )
 }

@@ -55,6 +55,7 @@ const EditorOfKind = (props: EditorProps) => {
   switch (filter.kind) {
     case 'text':
     case 'id':
+    case 'query':
       return <TextEditor {...props} />
     case 'tags':
       return <TagsEditor {...props} />

@@ -79,7 +79,10 @@ export const TextEditor = ({ filter, value, change, close }: EditorProps) => {
     close()
   }
   const field = {
-    label: (filter.kind === 'id' ? strings.is : strings.contains)({ label: filter.label }),
+    label:
+      filter.kind === 'query'
+        ? filter.label
+        : (filter.kind === 'id' ? strings.is : strings.contains)({ label: filter.label }),
     ...{ text, maxLength: filter.maxLength, error },
     setText: (next: string) => {
       setError(null)

@@ -5,6 +5,8 @@ export const strings = withPageWords({
   clearSearch: 'Clear search',
   removeFilter: 'Remove filter {label}',
   addFilter: 'Filter',
+  query: 'Query',
+  queryExample: 'Status:Armed AND NOT (Hashtags:"front desk" OR kiosk)',
   contains: '{label} contains',
   is: '{label} is',
   deviceCount: '{count, plural, one {# device} other {# devices}}',

@@ -70,7 +70,7 @@ export const ListPage = <Row,>(props: ListPageProps<Row>) => {
       filters={
         <>
           {props.above}
-          <FilterBar view={view} filters={filters} searchPlaceholder={props.searchPlaceholder}>
+          <FilterBar view={view} filters={filters} searchPlaceholder={props.searchPlaceholder} check={list.check}>
             <ColumnsMenu columns={columns} view={view} />
             {exports?.({ query: list.query, columns: exportKeysOf(columns, view.state.columns), rows })}
             {props.tools}

@@ -20,6 +20,8 @@ export interface List<Row> {
   /** Null until the first response. */
   counts: { total: number; filtered: number } | null
   setCounts: (counts: { total: number; filtered: number }) => void
+  /** Asks the server about a query. Fails if it refuses it. */
+  check: (text: string) => Promise<unknown>
   /** The request as a shell command. */
   curl: () => string
 }
@@ -38,12 +40,13 @@ export const useList = <O extends AnyOperation>(
   const { api, clock } = useServices()
   const view = useView(route, spec)
   const [counts, setCounts] = useState<{ total: number; filtered: number } | null>(null)
-  const { filters, search, sort } = view.state
+  const { filters, search, query: condition, sort } = view.state
   const query = useMemo(
-    () => ({ ...listQueryOf({ filters, search, sort }, spec, clock.now()), ...fixed }),
-    [clock, filters, search, sort, spec, fixed],
+    () => ({ ...listQueryOf({ filters, search, query: condition, sort }, spec, clock.now()), ...fixed }),
+    [clock, filters, search, condition, sort, spec, fixed],
   )
   const source = useMemo(() => listSource(api, operation, query, idOf), [api, operation, query, idOf])
+  const check = (text: string) => listSource(api, operation, { Query: text }, idOf).load(1, 1)
   const curl = () => curlOf<AnyOperation>(operation, { query: { ...query, PageSize: copiedRows } })
-  return { view, query, source, counts, setCounts, curl }
+  return { view, query, source, counts, setCounts, check, curl }
 }

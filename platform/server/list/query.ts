@@ -1,0 +1,65 @@
+import { faultText, parseQuery, type QueryTree } from '../../contract/query.ts'
+import { AppError, invalid } from '../app-error.ts'
+import { join, type SqlFragment, sql } from '../db/sql.ts'
+import { unknownName } from '../http/names.ts'
+import type { Condition } from './columns.ts'
+import type { ListSpec } from './compile.ts'
+
+/** The parts of a list that conditions are made of. */
+export type Queried = Pick<ListSpec, 'filters' | 'search' | 'names'>
+
+/** Maximum length of a word of the search, as in `GlobalSearch`. */
+const longestWord = 256
+
+const conditionOf = (given: SqlFragment | Condition): Condition => ('set' in given ? given : { set: given })
+
+/** Combines both forms of conditions. The result has no count, and parentheses keep it together next to others. */
+const combined = (of: readonly Condition[], combine: (forms: readonly SqlFragment[]) => SqlFragment): Condition => ({
+  set: sql`(${combine(of.map(({ set }) => set))})`,
+  ...(of.some(({ row }) => row !== undefined) ? { row: sql`(${combine(of.map(({ set, row }) => row ?? set))})` } : {}),
+})
+
+/** Returns the condition of a query (ADR 131). A fault is a 400 that names `field` and the position. */
+export const compileQuery = (spec: Queried, field: string, text: string): Condition => {
+  const refuse = (at: number, message: string): AppError => invalid(field, faultText({ at, message }))
+
+  function termOf(tree: Extract<QueryTree, { at: number }>): Condition {
+    const { at, value } = tree
+    if (tree.kind === 'search') {
+      if (spec.search === undefined) throw refuse(at, 'this list has no search; write Name:value')
+      if (value.length > longestWord) throw refuse(at, `a word can have ${longestWord} characters at most`)
+      return conditionOf(spec.search(value))
+    }
+    const filter = spec.filters.get(tree.name.toLowerCase())
+    if (filter === undefined)
+      throw refuse(
+        at,
+        `${unknownName(tree.name, spec.names ?? spec.filters.keys(), `${tree.name} is not a filter`)}; put text with a colon in quotes`,
+      )
+    try {
+      return conditionOf(filter(field, value))
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      const [fault] = error.errors
+      throw fault === undefined ? error : refuse(at, `${tree.name} ${fault.message}`)
+    }
+  }
+
+  function fold(tree: QueryTree): Condition {
+    switch (tree.kind) {
+      case 'not':
+        // A condition about a missing value is null, and `not null` would leave the row out.
+        return combined([fold(tree.of)], (forms) => sql`not coalesce(${join(forms, '')}, false)`)
+      case 'and':
+        return combined(tree.of.map(fold), (forms) => join(forms, ' and '))
+      case 'or':
+        return combined(tree.of.map(fold), (forms) => join(forms, ' or '))
+      default:
+        return combined([termOf(tree)], ([only]) => only as SqlFragment)
+    }
+  }
+
+  const parsed = parseQuery(text)
+  if ('fault' in parsed) throw invalid(field, faultText(parsed.fault))
+  return fold(parsed.tree)
+}
