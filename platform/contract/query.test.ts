@@ -98,7 +98,8 @@ describe('the text form of a query', () => {
     if (one.kind === 'not') return !holds(one.of, word)
     if (one.kind === 'and') return one.of.every((part) => holds(part, word))
     if (one.kind === 'or') return one.of.some((part) => holds(part, word))
-    return word.includes(one.value) !== (one.kind === 'filter' && one.name === 'lacks')
+    if (one.kind === 'filter') return word.includes(one.value) !== (one.name === 'lacks')
+    return one.kind === 'search' && word.includes(one.value)
   }
 
   it('means the same as the tree that it was written from', () => {

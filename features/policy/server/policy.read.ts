@@ -148,7 +148,7 @@ const waitingSpec: Queried = {
 
 /** Returns the conditions of a query on waiting devices, each after `and`. */
 const meantBy = ({ DevicesPerModel: _devices, ...query }: ApprovalsQuery): SqlFragment | null => {
-  const given = Object.entries(query).filter(([, text]) => text?.trim() !== '')
+  const given = Object.entries(query).filter(([, text]) => String(text ?? '').trim() !== '')
   const conditions = conditionsOf(waitingSpec, Object.fromEntries(given)).map(({ set }) => sql` and ${set}`)
   return conditions.length === 0 ? null : join(conditions, '')
 }

@@ -261,10 +261,10 @@ describe('the agents list', () => {
       tree: fc.oneof(
         { maxDepth: 3, withCrossShrink: true },
         term,
-        tie('tree').map(({ text, holds }) => ({ text: `NOT (${text})`, holds: (a) => !holds(a) })),
+        tie('tree').map(({ text, holds }) => ({ text: `NOT (${text})`, holds: (a: Agent) => !holds(a) })),
         fc.tuple(tie('tree'), tie('tree'), fc.boolean()).map(([one, other, isOr]) => ({
           text: `(${one.text}) ${isOr ? 'OR' : 'AND'} (${other.text})`,
-          holds: (a) => (isOr ? one.holds(a) || other.holds(a) : one.holds(a) && other.holds(a)),
+          holds: (a: Agent) => (isOr ? one.holds(a) || other.holds(a) : one.holds(a) && other.holds(a)),
         })),
       ),
     }))
