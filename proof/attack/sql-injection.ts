@@ -7,6 +7,7 @@ const lists = [
   'peripherals?SortBy=deviceID&GlobalSearch=stick&Vid=0781&PageSize=5',
   'agents?SortBy=hostIdentifier&GlobalSearch=host&Status=Armed&PageSize=5',
   'events/getevents?SortBy=date&GlobalSearch=host&PageSize=5',
+  'agents?Query=HostIdentifier:host&PageSize=5',
 ]
 
 /** Returns the output of sqlmap for one list. */
@@ -22,7 +23,7 @@ const map = (url: string, token: string, level: number): string =>
 
 export const sqlInjection: Check = {
   name: 'sql-injection',
-  what: 'sqlmap tries the parameters of three lists at its third level; the short form tries one list at its first level.',
+  what: 'sqlmap tries the parameters of four lists at its third level; the short form tries one list at its first level.',
   run: async ({ isQuick, root }): Promise<Outcome> => {
     if (spawnSync('sqlmap', ['--version']).status !== 0)
       return { findings: [], notRun: ['sqlmap is not installed (apt-get install sqlmap).'] }
