@@ -11,11 +11,13 @@ const definitionId = `\0${definitionName}`
 const fromRoot = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 const permissions = fromRoot('platform/contract/permissions.ts')
 const eventText = fromRoot('platform/contract/event-text.ts')
-/** Functions that take the definition of a list, with their files. */
-const functionsOfLists: Readonly<Record<string, string>> = {
+/** Functions and limits that only lists use, with their files. */
+const partsOfLists: Readonly<Record<string, string>> = {
   columnsOf: fromRoot('platform/contract/list.ts'),
   filtersOf: fromRoot('platform/contract/list.ts'),
   filterValueText: fromRoot('platform/contract/filter-text.ts'),
+  parseQuery: fromRoot('platform/contract/query.ts'),
+  queryLimits: fromRoot('platform/contract/query.ts'),
 }
 const auditActions = fromRoot('features/audit/contract/audit-actions.ts')
 /** The form data of the settings. They are loaded with the settings page, not with the first page. */
@@ -73,7 +75,7 @@ export const slimContract = (): Plugin => ({
     if (!code.includes('/contract') || isContractFile.test(file)) return null
     const contract: Record<string, unknown> = await import('@portcullis/features/contract.ts')
     const moduleOf = (name: string) =>
-      isDefinition(name, contract[name]) ? `${definitionName}${name}` : functionsOfLists[name]
+      isDefinition(name, contract[name]) ? `${definitionName}${name}` : partsOfLists[name]
     return code.replace(/import \{([^}]+)\} from '([^']+)'/g, (whole, names: string, source: string) => {
       if (!isContract.test(source)) return whole
       const { own = [], others = [] } = Object.groupBy(

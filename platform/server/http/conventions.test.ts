@@ -192,7 +192,7 @@ describe('query', () => {
 
   it('suggests nothing for a name far from all known ones', async () => {
     const [fault] = (await admin.get('/prime/webui/agents?colour=red')).json().errors
-    expect(fault.message).toMatch(/^is unknown; known names: Uuid, HostIdentifier, .*GlobalSearch$/)
+    expect(fault.message).toMatch(/^is unknown; known names: Uuid, HostIdentifier, .*GlobalSearch, Query$/)
     const group = await admin.post('/prime/webui/systemNotification/notifications/update', { id: 1, colour: 'red' })
     expect(group.json().detail).toMatch(
       /^body\.colour is unknown; known names: id, groupName, .*quietHours, updatedAt, updatedBy, ifUpdatedAt\.$/,
