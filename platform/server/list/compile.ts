@@ -2,11 +2,11 @@ import { mustExist } from '@portcullis/domain'
 import { invalid } from '../app-error.ts'
 import { join, raw, type SqlFragment, sql } from '../db/sql.ts'
 import { unknownValue } from '../http/names.ts'
-import type { Column, Condition, Filter } from './columns.ts'
+import type { Column, Condition } from './columns.ts'
 import { compileQuery, type Queried } from './query.ts'
 
 /** A list as data: source of its rows, their columns, filters and sorts. All text is our own source. */
-export interface ListSpec {
+export interface ListSpec extends Queried {
   /** Name of the list in messages and file names. */
   name: string
   /** FROM of the narrow rows, with their alias. */
@@ -17,14 +17,8 @@ export interface ListSpec {
   ties: readonly string[]
   /** Response keys in order; keys without an expression cannot be selected. */
   columns: Readonly<Record<string, Column>>
-  /** Filters by their names in lower case. */
-  filters: ReadonlyMap<string, Filter>
-  /** Names of the filters as documented, for messages. */
-  names?: readonly string[]
   /** Default order, by response keys. */
   defaultSort: readonly { key: string; descending: boolean }[]
-  /** Condition of GlobalSearch. */
-  search?: (needle: string) => SqlFragment | Condition
   /** Statement that reads the number of all rows as `n` from a counter; absent: counted. */
   total?: SqlFragment
   /** Joins from `ids(id, ord)` to everything that a full row needs. */

@@ -2,11 +2,17 @@ import { faultText, parseQuery, type QueryTree } from '../../contract/query.ts'
 import { AppError, invalid } from '../app-error.ts'
 import { join, type SqlFragment, sql } from '../db/sql.ts'
 import { unknownName } from '../http/names.ts'
-import type { Condition } from './columns.ts'
-import type { ListSpec } from './compile.ts'
+import type { Condition, Filter } from './columns.ts'
 
 /** The parts of a list that conditions are made of. */
-export type Queried = Pick<ListSpec, 'filters' | 'search' | 'names'>
+export interface Queried {
+  /** Filters by their names in lower case. */
+  filters: ReadonlyMap<string, Filter>
+  /** Names of the filters as documented, for messages. */
+  names?: readonly string[]
+  /** Condition of GlobalSearch. */
+  search?: (needle: string) => SqlFragment | Condition
+}
 
 /** Maximum length of a word of the search, as in `GlobalSearch`. */
 const longestWord = 256
