@@ -13,8 +13,13 @@ import { restrictions } from './restrictions.ts'
 
 const STATE = '/prefix/drive_c/ProgramData/Portcullis Agent'
 const POLICIES = 'HKLM\\Software\\Policies\\Microsoft\\Windows\\DeviceInstall\\Restrictions'
-/** Limit of an arrival and of an approval. The fastest of three counts, because other work delays single ones. */
-const LIMIT_MS = 1000
+/**
+ * Limits, as multiples of the time that `reg` needs to export the policies at the same moment, because Wine serves
+ * every call to the registry. Under heavy load, arrivals and approvals took 1 to 3 times as long. An agent that waits for
+ * its next check-in would take up to 60 s.
+ */
+const ARRIVAL_LIMIT = 4
+const APPROVAL_LIMIT = 8
 
 /** Devices that stay attached. Others would only make the later steps slower, which write each allowed device. */
 const KEPT = fixtureDevices.filter(({ product }) => /Keyboard|Camera|Webcam|Mouse/i.test(product ?? '')).slice(0, 3)
@@ -99,10 +104,18 @@ wine reg add '${POLICIES}\\AllowInstanceIDs' /v 7 /d 'USB\\VID_1111&PID_2222\\OT
     await until(`the approved stick at port ${port}`, async () => (await working()).includes(`1-${port}`))
     return Date.now() - began
   }
-  const threeTimes = async (first: number, work: (port: number) => Promise<number>): Promise<number[]> => {
+  /** Does work three times, and returns its fastest time as a multiple of the fastest export of the policies. */
+  const comparedWithReg = async (what: string, first: number, work: (port: number) => Promise<number>) => {
     const times: number[] = []
-    for (const port of [first, first + 1, first + 2]) times.push(await work(port))
-    return times
+    const exports: number[] = []
+    for (const port of [first, first + 1, first + 2]) {
+      times.push(await work(port))
+      const began = Date.now()
+      await policies()
+      exports.push(Date.now() - began)
+    }
+    console.log(`${what} after ${times.join(', ')} ms; reg exported the policies in ${exports.join(', ')} ms`)
+    return Math.min(...times) / Math.min(...exports)
   }
   let before = ''
 
@@ -133,7 +146,7 @@ wine reg add '${POLICIES}\\AllowInstanceIDs' /v 7 /d 'USB\\VID_1111&PID_2222\\OT
     expect(await server.agents()).toHaveLength(1)
   })
 
-  it('reports all devices, their removal, and a new one within a second', async () => {
+  it('reports all devices, their removal, and a new one at once', async () => {
     await ask({ plug: fixtureDevices })
     expect(fixtureDevices.length).toBeGreaterThanOrEqual(30)
     const present = async () => (await host())?.peripherals.filter(({ present }) => present) ?? []
@@ -143,9 +156,7 @@ wine reg add '${POLICIES}\\AllowInstanceIDs' /v 7 /d 'USB\\VID_1111&PID_2222\\OT
     )
     await ask({ unplug: fixtureDevices.filter((one) => !KEPT.includes(one)).map(({ portPath }) => portPath) })
     await until('the removal', async () => (await present()).length === KEPT.length, 60_000)
-    const times = await threeTimes(51, arrival)
-    console.log(`devices in the console after ${times.join(', ')} ms`)
-    expect(Math.min(...times)).toBeLessThan(LIMIT_MS)
+    expect(await comparedWithReg('devices in the console', 51, arrival)).toBeLessThan(ARRIVAL_LIMIT)
     before = await policies()
     expect(restrictions(before)).toEqual({
       switches: ['"DenyRemovableDevices"=dword:00000000'],
@@ -193,14 +204,12 @@ wine reg query '${POLICIES}' /s | grep -c REG_; wine sc start PortcullisAgent; $
     expect(restrictions(await policies())).toEqual(armed)
   })
 
-  it('blocks a new device, and lets it work within a second of its approval', async () => {
+  it('blocks a new device, and lets it work at once after its approval', async () => {
     for (const port of [61, 62, 63]) {
       await arrival(port, 'Blocked')
       expect(await working()).not.toContain(`1-${port}`)
     }
-    const times = await threeTimes(61, approval)
-    console.log(`approved devices work after ${times.join(', ')} ms`)
-    expect(Math.min(...times)).toBeLessThan(LIMIT_MS)
+    expect(await comparedWithReg('approved devices work', 61, approval)).toBeLessThan(APPROVAL_LIMIT)
     expect(restrictions(await policies()).AllowInstanceIDs?.join()).toContain(idOf(stick(63)).replaceAll('\\', '\\\\'))
   })
 
