@@ -63,6 +63,9 @@ export const createFindingsStore = () => ({
       from u where u.finding_id is null`)
   },
 
+  countOpen: async (q: Queryable): Promise<number> =>
+    (await q.query<{ n: number }>(sql`select count(*) as n from host_findings f where f.verdict is null`))[0]?.n ?? 0,
+
   /** Returns the hosts of findings, in id order. */
   hostsOf: async (q: Queryable, ids: readonly number[]): Promise<string[]> =>
     (

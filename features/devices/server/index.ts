@@ -89,6 +89,7 @@ export const devicesFeature = (app: HttpApp, context: DevicesContext & { decisio
     halveFindings: findings.halve,
     /** Closes findings in the transaction of the caller, which then locks no further hosts. */
     closeFindings: findings.closeIn,
+    openFindings: (): Promise<number> => findingStore.countOpen(context.db),
     /** Returns the hosts of findings, in id order. */
     hostsOfFindings: findingStore.hostsOf,
     /** Findings that people accepted. */

@@ -16,7 +16,9 @@ export interface NumberTileProps {
   severity?: Severity
   /** The change since the time of earlier numbers (UTC); null if the server has none from yesterday. */
   change: { by: number; since: string } | null
-  /** Filters of the host list that match the same hosts. */
+  /** List with the counted rows. Default: the hosts. */
+  to?: '/agents' | '/findings'
+  /** Filters of the list that match the same rows. */
   search: Record<string, string>
   /** Further numbers with their own links, below the number. */
   parts?: ReactNode
@@ -28,8 +30,8 @@ export const changeText = (by: number): string => {
   return by > 0 ? strings.increased({ count: by }) : strings.decreased({ count: -by })
 }
 
-/** A number that links to the hosts it counts. */
-export const NumberTile = ({ title, value, of, severity, change, search, parts }: NumberTileProps) => {
+/** A number that links to the rows it counts. */
+export const NumberTile = ({ title, value, of, severity, change, to = '/agents', search, parts }: NumberTileProps) => {
   const number = (
     <>
       <Quiet small>{title}</Quiet>
@@ -47,13 +49,13 @@ export const NumberTile = ({ title, value, of, severity, change, search, parts }
   )
   if (parts === undefined)
     return (
-      <Link to="/agents" search={search} className={classes.tile}>
+      <Link to={to} search={search} className={classes.tile}>
         {number}
       </Link>
     )
   return (
     <div className={classes.tile}>
-      <Link to="/agents" search={search} className={classes.number}>
+      <Link to={to} search={search} className={classes.number}>
         {number}
       </Link>
       <Quiet tiny num>

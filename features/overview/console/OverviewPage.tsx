@@ -18,7 +18,7 @@ import { WorstHosts, worstCount } from './WorstHosts.tsx'
 // Faster changes would be hard to read.
 const numbersGap = 3_000
 
-/** Summary of the fleet: five numbers, hosts with findings, the last 24 hours, and health. */
+/** Summary of the fleet: six numbers, hosts with findings, the last 24 hours, and health. */
 export const OverviewPage = ({ empty }: { empty: ReactNode }) => {
   useTitle(strings.overview)
   const summary = useRead(['overview', 'summary'], agentsClassificationSummary)

@@ -1,6 +1,8 @@
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { Columns } from '@portcullis/platform/console/ui/layout/layout.tsx'
+import { useLiveRefresh } from '@portcullis/platform/console/ui/useLive.ts'
 import { Link } from '@tanstack/react-router'
-import type { agentsClassificationSummary, ResponseOf } from '#features/contract.ts'
+import { type agentsClassificationSummary, listFindings, type ResponseOf } from '#features/contract.ts'
 import { NumberTile } from './NumberTile.tsx'
 import { strings } from './strings.ts'
 import { numbersOf, useYesterday } from './useYesterday.ts'
@@ -20,7 +22,28 @@ const Unprotected = ({ possible, impossible }: Summary['protection']) => (
   </>
 )
 
-/** Shows five numbers of the fleet, each with its change since yesterday. */
+const OpenFindings = ({ yesterday }: { yesterday: ReturnType<typeof useYesterday> }) => {
+  const open = useRead(['overview', 'findings'], listFindings, { query: { state: 'Open', PageSize: 1 } })
+  useLiveRefresh(['peripherals'], 3_000, () => void open.refetch())
+  const count = open.data?.recordsFiltered
+  const before = yesterday?.openFindings
+  return (
+    <NumberTile
+      title={strings.openFindings}
+      value={count}
+      severity="amber"
+      change={
+        count === undefined || yesterday === undefined || before == null
+          ? null
+          : { by: count - before, since: yesterday.recordedAt }
+      }
+      to="/findings"
+      search={{ state: 'Open' }}
+    />
+  )
+}
+
+/** Shows six numbers of the fleet, each with its change since yesterday. */
 export const Tiles = ({ data }: { data: Summary | undefined }) => {
   const yesterday = useYesterday()
   const numbers = data && numbersOf(data)
@@ -66,6 +89,7 @@ export const Tiles = ({ data }: { data: Summary | undefined }) => {
         change={change('unapproved')}
         search={{ HasUnapprovedPeripherals: 'true' }}
       />
+      <OpenFindings yesterday={yesterday} />
     </Columns>
   )
 }

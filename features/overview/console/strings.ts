@@ -76,6 +76,7 @@ export const strings = withPageWords({
   cannotBe: '{count, number} cannot',
   withAttackTools: 'Hosts with attack tools',
   vulnerable: 'Hosts with vulnerable devices',
+  openFindings: 'Open findings',
   notAllowed: 'Hosts with devices not on the allowlist',
   openAlerts: 'Open alerts',
   allAlerts: 'Show all {count, number} alerts',

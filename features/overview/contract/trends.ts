@@ -1,4 +1,4 @@
-import { apiPrefix, closed, operation, utcTime } from '@portcullis/platform/contract/operation.ts'
+import { apiPrefix, closed, nullable, operation, utcTime } from '@portcullis/platform/contract/operation.ts'
 import { type Static, Type } from 'typebox'
 
 const hosts = (description: string) => Type.Integer({ minimum: 0, description })
@@ -16,6 +16,9 @@ export const FleetDay = closed({
   attackTools: hosts('Hosts with attack tools.'),
   vulnerable: hosts('Hosts with vulnerable devices.'),
   unapproved: hosts('Hosts with devices that are not on the allowlist.'),
+  openFindings: nullable(Type.Integer({ minimum: 0, description: 'Findings that nobody closed yet.' }), {
+    description: 'Null: a release that did not count findings recorded the day.',
+  }),
 })
 export type FleetDay = Static<typeof FleetDay>
 
@@ -62,6 +65,7 @@ export const getTrends = operation({
           attackTools: 2,
           vulnerable: 14,
           unapproved: 88,
+          openFindings: 17,
         },
       ],
       newModels: [{ day: '2031-05-04', count: 3 }],

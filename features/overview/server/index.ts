@@ -2,19 +2,22 @@ import type { Context } from '@portcullis/platform/server/context.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import type { AgentsApi } from '#features/agents/server/index.ts'
 import { type FleetDay, getTrends } from '#features/contract.ts'
+import type { DevicesApi } from '#features/devices/server/index.ts'
 import { createTrendsStore } from './trends.store.ts'
 
 const dayMs = 86_400_000
 const defaultDays = 30
 
 /** Creates the trends: what the numbers of the overview were on past days. */
-export const overviewFeature = (app: HttpApp, { db, clock, agents }: Context & { agents: AgentsApi }) => {
+export const overviewFeature = (
+  app: HttpApp,
+  { db, clock, agents, peripherals }: Context & { agents: AgentsApi; peripherals: DevicesApi },
+) => {
   const store = createTrendsStore()
 
   async function today(): Promise<FleetDay> {
-    const { total, connected, protection, knownAttackTools, vulnerable, unapproved, computedAt } = await agents.summary(
-      {},
-    )
+    const [summary, openFindings] = await Promise.all([agents.summary({}), peripherals.openFindings()])
+    const { total, connected, protection, knownAttackTools, vulnerable, unapproved, computedAt } = summary
     return {
       day: computedAt.slice(0, 10),
       recordedAt: computedAt,
@@ -24,6 +27,7 @@ export const overviewFeature = (app: HttpApp, { db, clock, agents }: Context & {
       attackTools: knownAttackTools,
       vulnerable,
       unapproved,
+      openFindings,
     }
   }
 

@@ -24,9 +24,9 @@ describe('trends of the fleet', () => {
     await t.overview.note()
     clock.advance(dayMs)
     const { data, newModels } = await trends()
-    expect(data.map(({ day, hosts, attackTools }) => [day, hosts, attackTools])).toEqual([
-      ['2031-05-04', 1, 1],
-      ['2031-05-05', 1, 1],
+    expect(data.map(({ day, hosts, attackTools, openFindings }) => [day, hosts, attackTools, openFindings])).toEqual([
+      ['2031-05-04', 1, 1, 1],
+      ['2031-05-05', 1, 1, 1],
     ])
     expect(newModels).toEqual([{ day: '2031-05-04', count: 1 }])
   })
@@ -47,6 +47,8 @@ describe('trends of the fleet', () => {
   it('agrees with the summary, and refuses other numbers of days', async () => {
     const summary = (await (await t.admin()).get('/prime/webui/agents/AgentsClassificationSummary')).json()
     const { data } = await trends(1)
+    const findings = await (await t.admin()).get('/prime/webui/findings?state=Open&PageSize=1')
+    expect(data[0]?.openFindings).toBe(findings.json().recordsFiltered)
     expect(data).toEqual([
       expect.objectContaining({ hosts: summary.total, connected: summary.connected, ...summary.protection }),
     ])
