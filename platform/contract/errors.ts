@@ -232,6 +232,14 @@ export const errorTable = define({
     cause: 'A person can accept a suspected finding, but not a confirmed one. Nothing was changed.',
     cure: 'An Administrator can approve the device with `overrideAttackTool` and a reason. A second approver confirms it above the limit of hosts.',
   },
+  policy_tests_failed: {
+    status: 409,
+    title: 'The change breaks tests of the rules',
+    detail: 'This change was not made, because it makes {tests} fail.',
+    cause:
+      'People keep tests beside the rules: expected decisions on sample devices. They run before each change of the rules. `errors[]` names up to 100 tests that pass now and would fail, with the expected and the new decision. Tests that fail already refuse nothing.',
+    cure: 'Correct the change. If the new decision is intended, first change or delete the test at policy/tests.',
+  },
   windows_preview_off: {
     status: 403,
     title: 'Windows enforcement is turned off',

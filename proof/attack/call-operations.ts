@@ -175,6 +175,18 @@ const callPolicy = async ({ post, put, remove }: Caller, fixture: Fixture): Prom
   await remove(`policy/grants/${grantId}`)
   await put(`policy/rules/${fixture.others.rule}`, { ...rule, vid: '0781', pid: '5571', reason: 'gate again' })
   await post('policy/rules/import', { text: '0781:5571,gate', effect: 'allow', reason: 'gate', dryRun: true })
+  const sample = {
+    vid: '0781',
+    pid: '5590',
+    serial: '',
+    kinds: ['Mass Storage'],
+    fingerprint: null,
+    isAttackTool: false,
+  }
+  const test = { ...sample, name: 'gate', expected: 'block', host: null, tag: null }
+  const { id: testId } = await post('policy/tests', test)
+  await put(`policy/tests/${testId}`, { ...test, name: 'gate again' })
+  await remove(`policy/tests/${testId}`)
   await post('policy/preview', { add: [rule] })
   await post('policy/test', { draft: { add: [rule] } })
 }

@@ -23,7 +23,7 @@ const byPermission: Readonly<Record<Permission | 'public', string>> = {
     readConnectionTest registerConnections rejectChangeRequest releaseHeldPort replayAll restorePolicy
     undoPolicyVersion undoPolicyJob decideDevices decideDuplicate acceptFinding revokeAcceptedFinding resumeRollout revertRollout
     closeFindings reopenFindings runBulk sendMonitorOldLocation updateHostOwner startRollout testConnection unregisterConnections updateAgents updateConnection
-    updatePolicyGrant updatePolicyRule uploadConnections`,
+    updatePolicyGrant updatePolicyRule uploadConnections createRuleTest updateRuleTest deleteRuleTest`,
   'accounts:write': 'addUser deleteUsers updateUser',
   'export:read': `
     agentExportFile exportAgentCsv exportAgentPdf exportAgentlessCsv exportAgentlessPdf exportCsvConnections
@@ -35,7 +35,7 @@ const byPermission: Readonly<Record<Permission | 'public', string>> = {
     getAssetStreamState getDevicePassport getEvents getEventsIntegration getHashtags getHostTimeline getIcons getJob getModelPassport getPeripheralModels
     getPeripherals getPolicy getWindowsEnforcement getPolicyTest getRollout listAssetConsumers listChangeRequests
     readChangeRequest downloadChangeRequest listCommands feedHost listConnections listFeeds listHeldPorts listJobs
-    listPackages listPolicyGrants listPolicyRules listQuarantines listRolloutHosts listRollouts live getTrends policyActivity
+    listPackages listPolicyGrants listPolicyRules listQuarantines listRolloutHosts listRollouts listRuleTests live getTrends policyActivity
     policyApprovals policyHistory previewBulk previewPolicy readNacEndpoint spoofedIdentities testPolicyDraft
     suggestFilterValues uncommonPeripherals uniqueWhitelistViolation vulnerablePeripherals workerPollerDetails`,
   'audit:read': `

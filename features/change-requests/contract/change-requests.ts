@@ -110,6 +110,7 @@ export const approveChangeRequest = operation({
     'conflict',
     'change_differs',
     'forbidden_object',
+    'policy_tests_failed',
     'package_not_newer',
     'knowledge_key_refused',
     'unprocessable',

@@ -86,6 +86,7 @@ export const applyConfigDocument = operation({
     'conflict',
     'licence_invalid',
     'named_hosts_required',
+    'policy_tests_failed',
     'second_person_required',
     'destination_refused',
   ],

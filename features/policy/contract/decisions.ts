@@ -41,7 +41,7 @@ export const peripheralsCommand = operation({
     ),
   }),
   response: Type.Array(Type.String(), { description: 'UUIDs of the hosts, each once.' }),
-  errors: ['forbidden_object', 'second_person_required'],
+  errors: ['forbidden_object', 'policy_tests_failed', 'second_person_required'],
 })
 
 const decided = {
@@ -91,5 +91,5 @@ export const decideDevices = operation({
       }),
     ),
   }),
-  errors: ['forbidden_object', 'second_person_required'],
+  errors: ['forbidden_object', 'policy_tests_failed', 'second_person_required'],
 })

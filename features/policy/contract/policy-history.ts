@@ -78,7 +78,14 @@ export const restorePolicy = operation({
     dryRun: Type.Optional(Type.Boolean({ default: false })),
     reason: reasonGiven,
   }),
-  errors: ['not_found', 'conflict', 'forbidden_object', 'named_hosts_required', 'second_person_required'],
+  errors: [
+    'not_found',
+    'conflict',
+    'forbidden_object',
+    'named_hosts_required',
+    'policy_tests_failed',
+    'second_person_required',
+  ],
   response: PolicyReturn,
 })
 
@@ -97,7 +104,14 @@ export const undoPolicyVersion = operation({
     dryRun: Type.Optional(Type.Boolean({ default: false })),
     reason: reasonGiven,
   }),
-  errors: ['not_found', 'conflict', 'forbidden_object', 'named_hosts_required', 'second_person_required'],
+  errors: [
+    'not_found',
+    'conflict',
+    'forbidden_object',
+    'named_hosts_required',
+    'policy_tests_failed',
+    'second_person_required',
+  ],
   response: PolicyReturn,
 })
 
@@ -114,6 +128,13 @@ export const undoPolicyJob = operation({
     dryRun: Type.Optional(Type.Boolean({ default: false })),
     reason: reasonGiven,
   }),
-  errors: ['not_found', 'conflict', 'forbidden_object', 'named_hosts_required', 'second_person_required'],
+  errors: [
+    'not_found',
+    'conflict',
+    'forbidden_object',
+    'named_hosts_required',
+    'policy_tests_failed',
+    'second_person_required',
+  ],
   response: PolicyReturn,
 })

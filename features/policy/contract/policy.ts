@@ -198,7 +198,7 @@ const ruleParams = closed({ id: Type.String({ minLength: 1, maxLength: 64, descr
 const common = {
   tag: 'Policy',
   permission: 'fleet:write',
-  errors: ['conflict', 'forbidden_object', 'named_hosts_required', 'second_person_required'],
+  errors: ['conflict', 'forbidden_object', 'named_hosts_required', 'policy_tests_failed', 'second_person_required'],
 } as const
 
 export const listPolicyRules = operation({

@@ -58,7 +58,7 @@ export const importPolicyRules = operation({
     dryRun: Type.Optional(Type.Boolean({ default: false })),
   }),
   response: RuleImport,
-  errors: ['conflict', 'forbidden_object', 'named_hosts_required', 'second_person_required'],
+  errors: ['conflict', 'forbidden_object', 'named_hosts_required', 'policy_tests_failed', 'second_person_required'],
   examples: {
     request: {
       text: 'vid,pid,serial\n0781,5571,4C530001230508112345\n0781,5571,4C530001230508112346',

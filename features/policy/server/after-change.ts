@@ -2,7 +2,7 @@ import { decide, mustExist, type PolicySource, ruleMatches } from '@portcullis/d
 import { fold } from '@portcullis/platform/server/list/columns.ts'
 import { createYielder } from '@portcullis/platform/server/yielder.ts'
 import { deviceOf, type Fingerprint } from '#features/devices/server/index.ts'
-import { createRuleSet, type HostPolicy } from './open-policy.ts'
+import { createRuleSet, type HostPolicy, wideRule } from './open-policy.ts'
 import { type RuleRow, wireRule } from './policy.store.ts'
 
 /** Devices that all rules and all knowledge treat alike. */
@@ -82,10 +82,7 @@ export const decideAfter = async (
   { classes, fingerprints, wide, groups, added }: AfterChange,
   now: number,
 ): Promise<DecidedClass[]> => {
-  const rules = createRuleSet(
-    0,
-    wide.map((row) => ({ rule: wireRule(row), tag: row.tag_name === null ? null : fold(row.tag_name) })),
-  )
+  const rules = createRuleSet(0, wide.map(wideRule))
   const policies = new Map<number, HostPolicy>()
   const policyOf = (n: number): HostPolicy => {
     const known = policies.get(n)

@@ -131,7 +131,7 @@ const moved = (why: string): AppError =>
 /** Approves and commits changes of the rules. */
 export const createChanges = (context: PolicyContext) => {
   const { db, clock, store, audit, affected, integrity, newlyAllowed, changeRequests, jobs, commands } = context
-  const { announceChange, settle } = context
+  const { announceChange, settle, ruleTests } = context
   /** Returns the request for a second approver; null: one person may make the change. */
   async function approve(
     tx: Tx,
@@ -179,6 +179,7 @@ export const createChanges = (context: PolicyContext) => {
     if (ids.length === 0) return { version: head, isChanged: false, jobId: null, after: new Map(), record: null }
     const before = await store.shown(tx, ids)
     const old = await store.byIds(tx, [...before.keys()])
+    await ruleTests.assertPass(tx, { gone: old, write: rules })
     const waits = await approve(tx, actor, change, old)
     if (waits !== null) return waits
     const hadWideAllow = await affected.hasWideAllow(tx)

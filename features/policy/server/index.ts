@@ -23,6 +23,8 @@ import { createPredict } from './predict.ts'
 import { createRestore } from './restore.service.ts'
 import { createRuleIntegrityStore } from './rule-integrity.store.ts'
 import { createRuleIntegrity } from './rule-integrity.ts'
+import { registerRuleTests } from './rule-tests.routes.ts'
+import { createRuleTests } from './rule-tests.service.ts'
 import { createRules } from './rules.service.ts'
 import { createSeals, rulesPurpose } from './seal.ts'
 import { createPolicySettings, optionNames } from './settings.ts'
@@ -82,6 +84,7 @@ export const policyFeature = (app: HttpApp, given: PolicyBaseContext) => {
   const context: PolicyContext = {
     ...given,
     ...{ store, seals, affected, integrity, drain: reassess.drain, settle },
+    ruleTests: createRuleTests(given, store, seals, affected),
     policySettings: createPolicySettings(settings),
     newlyAllowed: createNewlyAllowed(store, affected),
     ...createPredict(given, store, seals, affected),
@@ -115,6 +118,7 @@ export const policyFeature = (app: HttpApp, given: PolicyBaseContext) => {
       return 'waits'
     },
   })
+  registerRuleTests(app, context.ruleTests)
   registerPolicyRoutes(app, context, {
     ...{ read, approvals, findings, drafts, overview, tagGate },
     written: rules,

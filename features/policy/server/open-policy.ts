@@ -14,6 +14,11 @@ interface WideRule {
   tag: string | null
 }
 
+export const wideRule = (row: RuleRow): WideRule => ({
+  rule: wireRule(row),
+  tag: row.tag_name === null ? null : fold(row.tag_name),
+})
+
 export interface HostPolicy {
   armed: boolean
   /** Returns the rules that may match this fingerprint. Other rules cannot decide about it. */
@@ -128,13 +133,7 @@ export const createOpenPolicy = ({ store, seals, log }: { store: PolicyStore; se
     )
     if (wide.version !== version) {
       const left: string[] = []
-      wide = createRuleSet(
-        version,
-        authentic(await store.wide(tx), left).map((row) => ({
-          rule: wireRule(row),
-          tag: row.tag_name === null ? null : fold(row.tag_name),
-        })),
-      )
+      wide = createRuleSet(version, authentic(await store.wide(tx), left).map(wideRule))
       wideLeftOut = left
     }
     const rules = wide

@@ -6,6 +6,7 @@ import type { NewlyAllowed } from './newly-allowed.read.ts'
 import type { PolicyStore } from './policy.store.ts'
 import type { Predict, PredictionScopes } from './predict.ts'
 import type { RuleIntegrity } from './rule-integrity.ts'
+import type { RuleTests } from './rule-tests.service.ts'
 import type { Seals } from './seal.ts'
 import type { PolicySettingsApi } from './settings.ts'
 
@@ -17,6 +18,7 @@ export interface PolicyContext extends PolicyBaseContext {
   affected: Affected
   newlyAllowed: NewlyAllowed
   integrity: RuleIntegrity
+  ruleTests: RuleTests
   predict: Predict
   scopes: PredictionScopes
   longRead: LongRead
