@@ -225,6 +225,9 @@ const ordinary = new Set([
     'restorePolicy',
     'undoPolicyVersion',
     'importPolicyRules',
+    'createRuleTest',
+    'updateRuleTest',
+    'deleteRuleTest',
     'undoPolicyJob',
     'decideDevices',
     // It only blocks more.
