@@ -50,7 +50,7 @@ describe('finding things', unless(whyNoChromium), () => {
     await context.close()
   })
 
-  it('suggests models of the fleet in a filter, and refuses what the server would refuse', async () => {
+  it('suggests models of the fleet in a filter, and offers alerts by title', async () => {
     const { page, context, wrong } = await open('/agents')
     await page.getByRole('grid').getByText('find-one').waitFor()
     const add = async (label: string) => {
@@ -65,10 +65,15 @@ describe('finding things', unless(whyNoChromium), () => {
     await page.waitForURL(/Model=0951:1666/)
     await page.getByRole('grid').getByText('find-three').waitFor({ state: 'detached' })
     await add('Hosts of alert')
-    await page.getByLabel('Hosts of alert is').fill('the newest')
-    await page.keyboard.press('Enter')
-    await page.getByText('Enter the number of an alert.').waitFor()
-    expect(new URL(page.url()).searchParams.has('Alert')).toBe(false)
+    await page.getByRole('radio').first().waitFor()
+    await page.getByRole('textbox', { name: 'Find by name' }).fill('no such alert')
+    await page.getByText('Nothing found.').waitFor()
+    await page.getByRole('textbox', { name: 'Find by name' }).fill('find-three')
+    await page.getByRole('radio', { name: /attack tool.* on find-three$/ }).click()
+    await page.waitForURL(/Alert=\d+/)
+    await page.getByRole('button', { name: /^Hosts of alert: .*attack tool/ }).waitFor()
+    await page.reload()
+    await page.getByRole('button', { name: /^Hosts of alert: .*attack tool/ }).waitFor()
     expect(wrong).toEqual([])
     await context.close()
   })

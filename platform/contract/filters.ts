@@ -22,6 +22,9 @@ export type FilterKind =
 export const suggestionKinds = ['vendor', 'product', 'model', 'vid', 'pid'] as const
 export type Suggestions = (typeof suggestionKinds)[number]
 
+/** Things that a filter identifies by an ID, and that people choose by name. */
+export type Choices = 'alert' | 'host' | 'job' | 'schedule'
+
 /** How lists show a filter. */
 export interface FilterFacts {
   kind: FilterKind
@@ -39,6 +42,8 @@ export interface FilterFacts {
   period?: { until: string; label: string }
   /** What the filter suggests while a person types. */
   suggests?: Suggestions
+  /** What people choose by name instead of typing an ID. */
+  choices?: Choices
   /** Texts that the filter accepts, as a regular expression, and the sentence that says so. Absent: any text. */
   accepts?: { form: string; hint: string }
 }

@@ -3,7 +3,7 @@
  * API, exports, reports and the console read it. Its SQL is a map with the same keys (`platform/server/list/spec.ts`).
  */
 import type { TObject, TSchema } from 'typebox'
-import { type FilterKind, filterFacts, type Suggestions } from './filters.ts'
+import { type Choices, type FilterKind, filterFacts, type Suggestions } from './filters.ts'
 import type { Permission } from './permissions.ts'
 import { queryLimits } from './query.ts'
 
@@ -184,6 +184,7 @@ export interface ListFilter {
   /** Maximum length of a value. */
   maxLength: number
   suggests?: Suggestions
+  choices?: Choices
   accepts?: { form: string; hint: string }
 }
 
@@ -191,7 +192,18 @@ export interface ListFilter {
 export const filtersOf = ({ row, filters }: Pick<ListDefinition, 'row' | 'filters'>): ListFilter[] => {
   const columns = columnsOf(row)
   return Object.entries(filters).map(([name, schema]) => {
-    const { kind, of = '', label, values, labels, isSingle = false, period, suggests, accepts } = filterFacts(schema)
+    const {
+      kind,
+      of = '',
+      label,
+      values,
+      labels,
+      isSingle = false,
+      period,
+      suggests,
+      choices,
+      accepts,
+    } = filterFacts(schema)
     const column = columns[of] ?? columns[name.slice(0, 1).toLowerCase() + name.slice(1)]
     return {
       name,
@@ -206,6 +218,7 @@ export const filtersOf = ({ row, filters }: Pick<ListDefinition, 'row' | 'filter
           : Math.min(longestTyped, (schema as { maxLength?: number }).maxLength ?? longestTyped),
       ...(period === undefined ? {} : { period }),
       ...(suggests === undefined ? {} : { suggests }),
+      ...(choices === undefined ? {} : { choices }),
       ...(accepts === undefined ? {} : { accepts }),
     }
   })

@@ -192,6 +192,7 @@ export const agentFilters = {
   Model: modelFilter('Model of an attached device', { label: 'Device model' }),
   Alert: idFilter('ID of an alert: lists the hosts of this alert.', 10, {
     label: 'Hosts of alert',
+    choices: 'alert',
     accepts: { form: '^\\d{1,10}$', hint: 'Enter the number of an alert. The page of an alert links here.' },
   }),
 }

@@ -55,9 +55,9 @@ export const commandList = list({
   filters: {
     state: enumFilter('state', commandStates),
     kind: enumFilter('kind', agentCommandKinds),
-    hostUuid: textFilter('uuid'),
+    hostUuid: textFilter('uuid', { label: 'Host', choices: 'host' }),
     hostIdentifier: textFilter('hostIdentifier'),
-    jobId: textFilter('jobId'),
+    jobId: textFilter('jobId', { choices: 'job' }),
     createdAt: timeFilter('createdAt'),
   },
   table: {

@@ -104,12 +104,13 @@ export const hostFindingFilters = {
   verdict: enumFilter('verdict', findingVerdicts),
   attached: booleanFilter('attached'),
   hostIdentifier: textFilter('hostIdentifier', { label: 'Host name' }),
-  hostUuid: idFilter('UUID of the host.', 128, { of: 'uuid', label: 'Host ID' }),
+  hostUuid: idFilter('UUID of the host.', 128, { of: 'uuid', label: 'Host', choices: 'host' }),
   alert: idFilter(
     'IDs of alerts, separated by commas: lists the findings that these alerts are about.',
     alertsAtOnce * 11,
     {
       label: 'Findings of alert',
+      choices: 'alert',
       accepts: { form: '^\\d{1,10}(,\\d{1,10})*$', hint: 'Enter the number of an alert.' },
     },
   ),

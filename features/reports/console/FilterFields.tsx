@@ -34,9 +34,13 @@ export const FilterFields = ({ list, value, onChange, fault }: FilterFieldsProps
   return (
     <>
       {Object.entries(value).map(([name, text]) => {
-        const { kind = 'text', label = name } = filters.find((filter) => filter.name === name) ?? {}
+        const { kind = 'text', label = name, choices: ofId } = filters.find((filter) => filter.name === name) ?? {}
         const choices = kind === 'boolean' ? ['true', 'false'] : undefined
-        const field = { 'aria-label': label, error: fault(name), placeholder: forms[kind] ?? '' }
+        const field = {
+          'aria-label': label,
+          error: fault(name),
+          placeholder: ofId === undefined ? (forms[kind] ?? '') : strings.formId,
+        }
         return (
           <Columns key={name} template="minmax(120px, 200px) minmax(0, 1fr) 28px" gap={8} align="center">
             <span>{label}</span>

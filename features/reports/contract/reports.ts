@@ -224,7 +224,9 @@ export const reportRunList = list({
   ],
   filters: {
     id: Type.Optional(Type.String({ maxLength: 64, description: 'ID of a single run.' })),
-    scheduleId: labelledFilter(Type.Optional(Type.String({ maxLength: 64 })), { kind: 'id', label: 'Schedule ID' }),
+    scheduleId: labelledFilter(Type.Optional(Type.String({ maxLength: 64, description: 'ID of a schedule.' })), {
+      ...{ kind: 'id', label: 'Schedule', choices: 'schedule' },
+    }),
     state: enumFilter('state', reportRunStates),
   },
   table: {

@@ -1,4 +1,4 @@
-import type { Suggestions } from '../../contract/filters.ts'
+import type { Choices, Suggestions } from '../../contract/filters.ts'
 
 /** A value that a filter suggests. */
 export interface Suggestion {
@@ -9,8 +9,16 @@ export interface Suggestion {
   devices: number
 }
 
+/** Something that a filter identifies by an ID. */
+export interface Choice {
+  value: string
+  name: string
+}
+
 /** Values of the fleet for filters, which capabilities provide. */
 export interface FilterValues {
   tags: () => Promise<readonly string[]>
   suggest: (kind: Suggestions, text: string) => Promise<readonly Suggestion[]>
+  /** Returns the newest or first things whose name contains a text, or the one with this ID. */
+  choices: (kind: Choices, text: string) => Promise<readonly Choice[]>
 }

@@ -1,5 +1,7 @@
 import { Button, CloseButton, Menu, Popover, TextInput } from '@mantine/core'
 import { type ReactNode, useContext, useEffect, useRef, useState } from 'react'
+import type { Choices } from '../../../contract/filters.ts'
+import { DeviceText } from '../DeviceText.tsx'
 import { Icon } from '../icons.tsx'
 import { Row } from '../layout/layout.tsx'
 import { lazily, useIdlePreload } from '../lazily.tsx'
@@ -9,6 +11,7 @@ import classes from './FilterBar.module.css'
 import { changeOf, type Filter, filterText, setValueOf } from './filter.ts'
 import { SavedViews } from './saved-views.ts'
 import { strings } from './strings.ts'
+import { useChoices } from './useChoices.ts'
 
 const QueryField = lazily(async () => (await import('./QueryField.tsx')).QueryField)
 const FilterEditor = lazily(async () => (await import('./FilterEditor.tsx')).FilterEditor)
@@ -59,6 +62,14 @@ interface ChipProps {
   change: (value: string | null) => void
 }
 
+const ChosenName = ({ kind, value }: { kind: Choices; value: string }) => {
+  const { data } = useChoices(kind, value)
+  return <DeviceText value={data?.find((one) => one.value === value)?.name ?? value} />
+}
+
+const ChipValue = ({ filter, value }: { filter: Filter; value: string }) =>
+  filter.choices === undefined ? filterText(filter, value) : <ChosenName kind={filter.choices} value={value} />
+
 const Chip = ({ filter, value, opened, setOpened, change }: ChipProps) => (
   <Popover opened={opened} onChange={setOpened} position="bottom-start" trapFocus returnFocus withRoles={false}>
     <Popover.Target>
@@ -66,7 +77,11 @@ const Chip = ({ filter, value, opened, setOpened, change }: ChipProps) => (
         <button type="button" className={classes.chipText} onClick={() => setOpened(!opened)} aria-expanded={opened}>
           {filter.label}
           {value === undefined ? '' : ': '}
-          {value === undefined ? null : <strong>{filterText(filter, value)}</strong>}
+          {value === undefined ? null : (
+            <strong>
+              <ChipValue filter={filter} value={value} />
+            </strong>
+          )}
         </button>
         {value === undefined ? null : (
           <button

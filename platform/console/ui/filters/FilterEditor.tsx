@@ -4,6 +4,7 @@ import { Fragment, useEffect, useRef, useState } from 'react'
 import { useServices } from '../../lib/services.tsx'
 import { DeviceText } from '../DeviceText.tsx'
 import { Stack } from '../layout/layout.tsx'
+import { ChoiceEditor } from './ChoiceEditor.tsx'
 import { type EditorProps, type Filter, toggled } from './filter.ts'
 import { RangeEditor } from './RangeEditor.tsx'
 import { strings } from './strings.ts'
@@ -52,6 +53,7 @@ export const FilterEditor = (props: EditorProps) => {
 
 const EditorOfKind = (props: EditorProps) => {
   const { filter, value, change, close } = props
+  if (filter.choices !== undefined) return <ChoiceEditor {...props} kind={filter.choices} />
   switch (filter.kind) {
     case 'text':
     case 'id':

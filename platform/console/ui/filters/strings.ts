@@ -11,6 +11,8 @@ export const strings = withPageWords({
   is: '{label} is',
   deviceCount: '{count, plural, one {# device} other {# devices}}',
   nothingSuggested: 'No known device contains this text.',
+  findByName: 'Find by name',
+  nothingFound: 'Nothing found.',
   apply: 'Apply',
   findTag: 'Find a tag',
   noTags: 'No tags found.',
