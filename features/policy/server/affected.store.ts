@@ -5,6 +5,7 @@ import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { createYielder } from '@portcullis/platform/server/yielder.ts'
 import type { PolicyRule } from '#features/contract.ts'
 import type { DevicesApi } from '#features/devices/server/index.ts'
+import { criteriaOf, forAnySerial } from './open-policy.ts'
 import { type PolicyStore, type RuleRow, wireRule } from './policy.store.ts'
 import type { IdentityPart } from './seal.ts'
 
@@ -98,15 +99,15 @@ export const createAffected = (store: PolicyStore, fingerprints: DevicesApi['fin
   async function fingerprintsOf(tx: Queryable, rules: readonly RuleRow[]): Promise<Set<number>> {
     const found = new Set<number>()
     if (rules.length === 0) return found
-    const wires = rules.map((rule) => wireRule(rule))
-    const byVendor = Map.groupBy(wires, ({ vid }) => vid)
+    // Rules for serial numbers of one model match the same fingerprints, so one of them is enough.
+    const wires = new Map(rules.map(wireRule).map((rule) => [criteriaOf(rule), forAnySerial(rule)]))
+    const byVendor = Map.groupBy(wires.values(), ({ vid }) => vid)
     const yieldNow = createYielder(10)
     const ids = (await fingerprintsMatching(tx, rules)).map((row) => row.design_id)
     for (const fingerprint of (await fingerprints.byIds(ids)).values()) {
       await yieldNow()
       const device = { ...fingerprint.device, serial: '', attackTool: null }
-      const mayDecide = (rule: PolicyRule): boolean =>
-        ruleMatches(rule, rule.serial === undefined ? device : { ...device, serial: rule.serial })
+      const mayDecide = (rule: PolicyRule): boolean => ruleMatches(rule, device)
       if ([byVendor.get(fingerprint.vid), byVendor.get(undefined)].some((some) => some?.some(mayDecide)))
         found.add(fingerprint.id)
     }

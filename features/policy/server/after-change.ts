@@ -101,7 +101,7 @@ export const decideAfter = async (
     const fingerprint = fingerprints.get(one.design_id)
     if (fingerprint === undefined) continue
     const device = deviceOf(fingerprint, { serial: one.serial, speed: one.speed, portPath: one.port_path })
-    const speaking = policyOf(one.host_group).rulesFor(fingerprint)
+    const speaking = policyOf(one.host_group).rulesFor(fingerprint, one.serial)
     const { source, ruleId } = decide(speaking, device, now)
     const isMatched = speaking.some((rule) => added.has(rule.id) && ruleMatches(rule, device))
     result.push({ ...one, source, ruleId, isTool: fingerprint.attackTool !== null, isMatched })

@@ -105,7 +105,7 @@ export const hostOf = (
 
 /** Returns the decision that an armed host makes by its rules. */
 const decideFor = (host: HostPolicy, p: HostPeripheral, now: number): PolicyDecision =>
-  decide(host.rulesFor(p.fingerprint), deviceOf(p.fingerprint, p), now)
+  decide(host.rulesFor(p.fingerprint, p.serial), deviceOf(p.fingerprint, p), now)
 
 /**
  * Decides about all peripherals of a host. Unchanged peripherals are returned as the same objects, so the caller writes

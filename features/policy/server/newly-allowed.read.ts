@@ -1,7 +1,7 @@
 import { approvableSources, serialKey, sourceNumber, sourcesSql } from '@portcullis/domain'
 import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import { unnestOf } from '@portcullis/platform/server/db/ordered.ts'
-import { raw, type SqlFragment, sql } from '@portcullis/platform/server/db/sql.ts'
+import { join, raw, type SqlFragment, sql } from '@portcullis/platform/server/db/sql.ts'
 import { isEscapedSql, serialKeySql } from '#features/devices/server/index.ts'
 import type { Affected } from './affected.store.ts'
 import { namesSerial } from './policy.rules.ts'
@@ -54,16 +54,38 @@ const isPassing = sql`u.is_allow and p.source in ${raw(sourcesSql('deny', 'grant
     select from policy_rules r where r.rule_id = p.rule_id and (r.effect = 'allow' or r.tag_name is null)
       and (r.expires_at is null or r.expires_at >= u.until)))`
 
-/** Whether a rule may match the serial number of a device. A cleaned one may match any escaped one. */
-const isSame = sql`(${serialKeySql('p.serial')} = u.serial or ${isEscapedSql('p.serial')})`
+/**
+ * The ways in which a rule may match the serial number of a device. A cleaned one may match any escaped one. Each is a join of
+ * its own: in one with `or`, the database compares each of thousands of rules with each device of the model.
+ */
+const isSame = [
+  raw('u.serial is null'),
+  sql`${serialKeySql('p.serial')} = u.serial`,
+  sql`u.serial is not null and ${isEscapedSql('p.serial')}`,
+]
+
+const openedDevices = (
+  opened: readonly OpenedDevices[],
+  where: SqlFragment,
+  isDecided: SqlFragment,
+): SqlFragment => sql`
+  with u as materialized (select * from ${rowsOf(opened)} o(design_id, serial, source, agent_id, is_allow, until, is_guarded))
+  ${join(
+    isSame.map(
+      (
+        same,
+      ) => sql`select p.agent_id from u join peripherals p on p.design_id = u.design_id and ${same} and ${isDecided}
+        and (u.agent_id is null or p.agent_id = u.agent_id) where ${where}`,
+    ),
+    ' union ',
+  )}`
 
 const openedHosts = (opened: readonly OpenedDevices[], agentIds: readonly string[]) => sql`
-  select x.agent_id from unnest(${agentIds}::uuid[]) x(agent_id)
-  union
-  select p.agent_id from ${rowsOf(opened)} u(design_id, serial, source, agent_id, is_allow, until, is_guarded)
-  join peripherals p on p.design_id = u.design_id and (p.source = u.source or (${isPassing}))
-    and (u.serial is null or ${isSame}) and (u.agent_id is null or p.agent_id = u.agent_id)
-  where not u.is_guarded or exists (select from agent_rows r where r.agent_id = p.agent_id and r.armed)`
+  select x.agent_id from unnest(${agentIds}::uuid[]) x(agent_id) union (${openedDevices(
+    opened,
+    sql`not u.is_guarded or exists (select from agent_rows r where r.agent_id = p.agent_id and r.armed)`,
+    sql`(p.source = u.source or (${isPassing}))`,
+  )})`
 
 const createNewlyAllowedRead = () => ({
   /** Returns the number of hosts with an agent, which can enforce rules. */
@@ -92,12 +114,14 @@ const createNewlyAllowedRead = () => ({
 
   /** Returns the given hosts that have their own allow rule. */
   withOwnAllow: (q: Queryable, opened: readonly OpenedDevices[], now: Date): Promise<{ agent_id: string }[]> =>
-    q.query(sql`
-      select distinct p.agent_id from ${rowsOf(opened)} u(design_id, serial, source, agent_id, is_allow, until, is_guarded)
-      join peripherals p on p.design_id = u.design_id and p.source = u.source
-        and (u.serial is null or ${isSame}) and (u.agent_id is null or p.agent_id = u.agent_id)
-      where exists (select 1 from policy_rules r where r.agent_id = p.agent_id and r.effect = 'allow'
-        and (r.expires_at is null or r.expires_at > ${now}))`),
+    q.query(
+      openedDevices(
+        opened,
+        sql`exists (select from policy_rules r where r.agent_id = p.agent_id and r.effect = 'allow'
+          and (r.expires_at is null or r.expires_at > ${now}))`,
+        raw('p.source = u.source'),
+      ),
+    ),
 
   /**
    * Returns the hosts with their own allow rule in force for devices that no host has seen and that one of these denies
@@ -196,9 +220,18 @@ const includedBy = (rules: readonly RuleRow[]) => {
 
 /** Returns a function that finds the rules that can decide about the same device as a given one. */
 const meetingOf = (rules: readonly RuleRow[]) => {
-  const of = Map.groupBy(rules, (r) => r.agent_id)
+  const bySerial = (some: readonly RuleRow[]) =>
+    Map.groupBy(some, ({ serial }) => (serial === null ? null : serialKey(serial)))
+  const all = bySerial(rules)
+  const of = new Map([...Map.groupBy(rules, (r) => r.agent_id)].map(([id, some]) => [id, bySerial(some)]))
   return (b: RuleRow): RuleRow[] =>
-    (b.agent_id === null ? rules : [...(of.get(null) ?? []), ...(of.get(b.agent_id) ?? [])]).filter((a) => meets(a, b))
+    (b.agent_id === null ? [all] : [of.get(null), of.get(b.agent_id)])
+      .flatMap((some) =>
+        (b.serial === null ? [...(some?.keys() ?? [])] : [null, serialKey(b.serial)]).flatMap(
+          (key) => some?.get(key) ?? [],
+        ),
+      )
+      .filter((a) => meets(a, b))
 }
 
 /** Returns the criteria by which a rule matches fingerprints. */

@@ -1,4 +1,4 @@
-import { hasWhitelist, type PolicyDevice, ruleMatches } from '@portcullis/domain'
+import { hasWhitelist, type PolicyDevice, ruleMatches, serialKey } from '@portcullis/domain'
 import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import { fold } from '@portcullis/platform/server/list/columns.ts'
 import type { Log } from '@portcullis/platform/server/log.ts'
@@ -21,8 +21,8 @@ export const wideRule = (row: RuleRow): WideRule => ({
 
 export interface HostPolicy {
   armed: boolean
-  /** Returns the rules that may match this fingerprint. Other rules cannot decide about it. */
-  rulesFor(fingerprint: Fingerprint): readonly PolicyRule[]
+  /** Returns the rules that may match this fingerprint and serial number. Other rules cannot decide about the device. */
+  rulesFor(fingerprint: Fingerprint, serial: string): readonly PolicyRule[]
   /** Returns all rules of the host, for its signed policy. */
   all(): readonly PolicyRule[]
   hasWhitelist(now: number): boolean
@@ -38,17 +38,41 @@ interface RuledHost {
 /** Number of fingerprints with cached candidates, enough for a large fleet. */
 const remembered = 50_000
 
+/** Returns a rule without its serial number. It matches every fingerprint about which the rule may decide. */
+export const forAnySerial = ({ serial: _, hasCleanedSerial: __, ...rule }: PolicyRule): PolicyRule => rule
+
+/** Returns the same text for rules that match the same fingerprints. */
+export const criteriaOf = ({ effect, vid, pid, kinds, fingerprint, ruleFingerprint }: PolicyRule): string =>
+  JSON.stringify([effect, vid, pid, kinds, fingerprint, ruleFingerprint])
+
+/** Rules with the same criteria, which match the same fingerprints. */
+interface Alike {
+  sample: PolicyRule
+  /** Those without a serial number, or with one that matches several. */
+  any: WideRule[]
+  bySerial: Map<string, WideRule[]>
+}
+
+const alikeOf = (rules: readonly WideRule[]): Alike => {
+  const { any = [], ...named } = Object.groupBy(rules, ({ rule }) =>
+    rule.serial === undefined || rule.hasCleanedSerial === true ? 'any' : 'named',
+  )
+  return {
+    sample: forAnySerial((rules[0] as WideRule).rule),
+    any,
+    bySerial: Map.groupBy(named.named ?? [], ({ rule }) => serialKey(rule.serial as string)),
+  }
+}
+
 /**
  * The rules for tags and for all hosts, ready for decisions. The candidates depend on the fingerprint and, if a rule
- * names one, on the serial number. A fleet has few fingerprints, so this finds the candidates of each once.
+ * names one, on the serial number. A fleet has few fingerprints, so this finds the candidates of each once. Thousands of rules for
+ * serial numbers of one model are looked up by the serial number.
  */
 export const createRuleSet = (version: number, wide: readonly WideRule[]) => {
-  const byVendor = Map.groupBy(
-    wide.filter(({ rule }) => rule.vid !== undefined),
-    ({ rule }) => rule.vid as string,
-  )
-  const anyVendor = wide.filter(({ rule }) => rule.vid === undefined)
-  const candidates = new Map<number, readonly WideRule[]>()
+  const alike = [...Map.groupBy(wide, ({ rule }) => criteriaOf(rule)).values()].map(alikeOf)
+  const byVendor = Map.groupBy(alike, ({ sample }) => sample.vid)
+  const candidates = new Map<number, readonly Alike[]>()
   /** When the last allow for a tag (null: for all) ends, in ms since 1970. The allowlist applies until then. */
   const whitelistEnds = new Map<string | null, number>()
   for (const { rule, tag } of wide) {
@@ -57,12 +81,12 @@ export const createRuleSet = (version: number, wide: readonly WideRule[]) => {
     whitelistEnds.set(tag, Math.max(whitelistEnds.get(tag) ?? 0, end))
   }
 
-  function candidatesOf(fingerprint: Fingerprint): readonly WideRule[] {
+  function candidatesOf(fingerprint: Fingerprint): readonly Alike[] {
     const known = candidates.get(fingerprint.id)
     if (known !== undefined) return known
     const device: PolicyDevice = { ...fingerprint.device, serial: '', attackTool: null }
-    const found = [...(byVendor.get(fingerprint.vid) ?? []), ...anyVendor].filter(({ rule }) =>
-      ruleMatches(rule, rule.serial === undefined ? device : { ...device, serial: rule.serial }),
+    const found = [...(byVendor.get(fingerprint.vid) ?? []), ...(byVendor.get(undefined) ?? [])].filter(({ sample }) =>
+      ruleMatches(sample, device),
     )
     if (candidates.size >= remembered) candidates.clear()
     candidates.set(fingerprint.id, found)
@@ -77,10 +101,12 @@ export const createRuleSet = (version: number, wide: readonly WideRule[]) => {
       const speaks = ({ tag }: WideRule): boolean => tag === null || tags.has(tag)
       return {
         armed,
-        rulesFor: (fingerprint) => {
+        rulesFor: (fingerprint, serial) => {
           const found = candidatesOf(fingerprint)
           if (found.length === 0) return own
-          return [...own, ...found.filter(speaks).map(({ rule }) => rule)]
+          const key = serialKey(serial)
+          const named = found.flatMap(({ any, bySerial }) => [...any, ...(bySerial.get(key) ?? [])])
+          return [...own, ...named.filter(speaks).map(({ rule }) => rule)]
         },
         all: () => [...own, ...wide.filter(speaks).map(({ rule }) => rule)],
         hasWhitelist: (now) =>
