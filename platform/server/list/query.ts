@@ -1,7 +1,7 @@
 import { faultText, parseQuery, type QueryTree } from '../../contract/query.ts'
 import { AppError, invalid } from '../app-error.ts'
 import { join, type SqlFragment, sql } from '../db/sql.ts'
-import { unknownName } from '../http/names.ts'
+import { nearest } from '../http/names.ts'
 import type { Condition, Filter } from './columns.ts'
 
 /** The parts of a list that conditions are made of. */
@@ -37,11 +37,15 @@ export const compileQuery = (spec: Queried, field: string, text: string): Condit
       return conditionOf(spec.search(value))
     }
     const filter = spec.filters.get(tree.name.toLowerCase())
-    if (filter === undefined)
-      throw refuse(
-        at,
-        `${unknownName(tree.name, spec.names ?? spec.filters.keys(), `${tree.name} is not a filter`)}; put text with a colon in quotes`,
-      )
+    if (filter === undefined) {
+      const known = [...(spec.names ?? spec.filters.keys())]
+      const near = nearest(tree.name, known)
+      const meant =
+        near === undefined
+          ? `text with a colon must be in quotes; known names: ${known.join(', ')}`
+          : `did you mean ${near}?`
+      throw refuse(at, `${tree.name} is not a filter; ${meant}`)
+    }
     try {
       return conditionOf(filter(field, value))
     } catch (error) {

@@ -160,15 +160,12 @@ export const FilterBar = ({ view, filters, searchPlaceholder, check, children }:
             </Menu.Dropdown>
           </Menu>
         ) : null}
-        {check === undefined ? null : (
+        {check === undefined || showsQuery ? null : (
           <Button
             variant="subtle"
             size="compact-sm"
-            aria-expanded={showsQuery}
-            onClick={() => {
-              setHasQuery(!showsQuery)
-              if (showsQuery) view.set({ query: '' })
-            }}
+            leftSection={<Icon name="plus" size={14} />}
+            onClick={() => setHasQuery(true)}
           >
             {strings.query}
           </Button>
@@ -183,7 +180,17 @@ export const FilterBar = ({ view, filters, searchPlaceholder, check, children }:
           {children}
         </Row>
       </Row>
-      {check !== undefined && showsQuery ? <QueryField view={view} check={check} /> : null}
+      {check !== undefined && showsQuery ? (
+        <QueryField
+          view={view}
+          filters={filters}
+          check={check}
+          close={() => {
+            setHasQuery(false)
+            view.set({ query: '' })
+          }}
+        />
+      ) : null}
     </>
   )
 }

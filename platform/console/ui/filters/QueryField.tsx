@@ -1,10 +1,12 @@
-import { Button, TextInput } from '@mantine/core'
+import { Autocomplete, Button, CloseButton, Text } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
 import { parseQuery, type QueryFault, queryLimits } from '../../../contract/query.ts'
 import { plainText } from '../../lib/device-text.ts'
 import { CallFailure } from '../../lib/problem.ts'
 import { Row } from '../layout/layout.tsx'
 import type { View } from '../useView.ts'
+import type { Filter } from './filter.ts'
+import { type Completion, completionsOf, exampleOf } from './query-completion.ts'
 import { faultIn, pointerLines } from './query-fault.ts'
 import { strings } from './strings.ts'
 
@@ -13,8 +15,17 @@ const Pointed = ({ text, fault }: { text: string; fault: QueryFault }) => (
     <code style={{ display: 'block', whiteSpace: 'pre', overflow: 'hidden' }} aria-hidden>
       {pointerLines(text, fault.at).map(plainText).join('\n')}
     </code>
-    {plainText(fault.message)}
+    {strings.faultAt({ at: fault.at + 1, message: plainText(fault.message) })}
   </>
+)
+
+const Option = ({ added, label }: Completion) => (
+  <Text size="xs" span>
+    {added}
+    <Text size="xs" span c="dimmed">
+      {` ${label}`}
+    </Text>
+  </Text>
 )
 
 const faultOf = (text: string): QueryFault | null => {
@@ -22,8 +33,8 @@ const faultOf = (text: string): QueryFault | null => {
   return parsed !== null && 'fault' in parsed ? parsed.fault : null
 }
 
-/** The field of a condition with AND, OR and NOT. It shows under its text what is wrong, and where. */
-export const QueryField = ({ view, check }: { view: View; check: (text: string) => Promise<unknown> }) => {
+/** The text of a query, what is wrong with it, and its application to the list. */
+const useQueryText = (view: View, check: (text: string) => Promise<unknown>) => {
   const input = useRef<HTMLInputElement>(null)
   const { query } = view.state
   const [text, setText] = useState(query)
@@ -40,15 +51,38 @@ export const QueryField = ({ view, check }: { view: View; check: (text: string) 
   const apply = async () => {
     const found = faultOf(text)
     if (found !== null) return refuse(found)
+    const isUnchanged = () => input.current === null || input.current.value === text
     try {
       if (text.trim() !== '') await check(text)
     } catch (failure) {
       const refused = failure instanceof CallFailure ? faultIn(failure.fields) : null
-      if (refused !== null) return refuse(refused)
+      if (refused !== null) return isUnchanged() ? refuse(refused) : undefined
       // The list says why it cannot load.
     }
-    view.set({ query: text.trim() === '' ? '' : text })
+    if (isUnchanged()) view.set({ query: text.trim() === '' ? '' : text })
   }
+  const change = (next: string) => {
+    setText(next)
+    setFault(null)
+  }
+  return { input, text, fault, change, apply }
+}
+
+export interface QueryFieldProps {
+  view: View
+  filters: readonly Filter[]
+  check: (text: string) => Promise<unknown>
+  close: () => void
+}
+
+/** The field of a condition with AND, OR and NOT. It completes names and values, and shows what is wrong, and where. */
+export const QueryField = ({ view, filters, check, close }: QueryFieldProps) => {
+  const { input, text, fault, change, apply } = useQueryText(view, check)
+  const isNew = useRef(view.state.query === '')
+  useEffect(() => {
+    if (isNew.current) input.current?.focus()
+  }, [input])
+  const completions = new Map(completionsOf(text, filters).map((one) => [one.text, one]))
   return (
     <form
       onSubmit={(event) => {
@@ -57,21 +91,25 @@ export const QueryField = ({ view, check }: { view: View; check: (text: string) 
       }}
     >
       <Row align="start" gap={6}>
-        <TextInput
+        <Autocomplete
           ref={input}
           size="xs"
           style={{ flex: 1 }}
           aria-label={strings.query}
-          placeholder={strings.queryExample}
+          placeholder={exampleOf(filters)}
           value={text}
           maxLength={queryLimits.length}
           spellCheck={false}
-          autoComplete="off"
           error={fault === null ? null : <Pointed text={text} fault={fault} />}
-          onChange={(event) => {
-            setText(event.currentTarget.value)
-            setFault(null)
+          data={[...completions.keys()]}
+          filter={({ options }) => options}
+          renderOption={({ option }) => {
+            const known = completions.get(option.value)
+            return known === undefined ? null : <Option {...known} />
           }}
+          maxDropdownHeight={260}
+          onChange={change}
+          rightSection={<CloseButton size="xs" aria-label={strings.removeQuery} onClick={close} />}
         />
         <Button size="xs" type="submit">
           {strings.apply}
