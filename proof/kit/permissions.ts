@@ -21,7 +21,7 @@ const byPermission: Readonly<Record<Permission | 'public', string>> = {
     deleteConnections deleteHashtags deletePolicyGrant deletePolicyRule dismissQuarantines fetchAgentsDebugLogs
     forgetAssetConsumer haltRollout importPolicyRules importTags pauseRollout peripheralsCommand planRollout quarantineHosts
     readConnectionTest registerConnections rejectChangeRequest releaseHeldPort replayAll restorePolicy
-    undoPolicyVersion undoPolicyJob decideDevices decideDuplicate acceptFinding revokeAcceptedFinding resumeRollout revertRollout
+    undoPolicyVersion undoPolicyJob createRuleGroup updateRuleGroup deleteRuleGroup moveRules decideDevices decideDuplicate acceptFinding revokeAcceptedFinding resumeRollout revertRollout
     closeFindings reopenFindings runBulk sendMonitorOldLocation updateHostOwner startRollout testConnection unregisterConnections updateAgents updateConnection
     updatePolicyGrant updatePolicyRule uploadConnections createRuleTest updateRuleTest deleteRuleTest`,
   'accounts:write': 'addUser deleteUsers updateUser',
@@ -35,7 +35,7 @@ const byPermission: Readonly<Record<Permission | 'public', string>> = {
     getAssetStreamState getDevicePassport getEvents getEventsIntegration getHashtags getHostTimeline getIcons getJob getModelPassport getPeripheralModels
     getPeripherals getPolicy getWindowsEnforcement getPolicyTest getRollout listAssetConsumers listChangeRequests
     readChangeRequest downloadChangeRequest listCommands feedHost listConnections listFeeds listHeldPorts listJobs
-    listPackages listPolicyGrants listPolicyRules listQuarantines listRolloutHosts listRollouts listRuleTests live getTrends policyActivity
+    listPackages listPolicyGrants listPolicyRules listQuarantines listRolloutHosts listRollouts listRuleTests listRuleGroups live getTrends policyActivity
     policyApprovals policyHistory previewBulk previewPolicy readNacEndpoint spoofedIdentities testPolicyDraft
     suggestFilterValues uncommonPeripherals uniqueWhitelistViolation vulnerablePeripherals workerPollerDetails`,
   'audit:read': `

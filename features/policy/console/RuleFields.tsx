@@ -4,6 +4,7 @@ import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
 import { Columns, Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { policyKinds } from '#features/contract.ts'
 import { ModelName, ModelSearch } from './ModelSearch.tsx'
+import { GroupField } from './shared/GroupField.tsx'
 import { HostPicker } from './shared/HostPicker.tsx'
 import type { DraftFaults, PolicyKind, RuleDraft } from './shared/rule-draft.ts'
 import { TagPicker } from './shared/TagPicker.tsx'
@@ -167,6 +168,7 @@ export const RuleFields = ({ draft, change, faults, isGrant, mayOverride }: Rule
         rows={2}
         {...text('reason')}
       />
+      {isGrant ? null : <GroupField value={draft.group} onChange={(group) => change({ group })} />}
       {draft.effect === 'allow' ? (
         <Switch
           size="xs"

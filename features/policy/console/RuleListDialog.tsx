@@ -8,6 +8,7 @@ import { Columns, Note, Panel, Row, Stack } from '@portcullis/platform/console/u
 import { SeverityLine } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import type { RuleImport } from '#features/contract.ts'
 import { Hosts } from './RuleFields.tsx'
+import { GroupField } from './shared/GroupField.tsx'
 import { basisText, changeText, openedText } from './shared/labels.ts'
 import { strings } from './strings.ts'
 import { useRuleList } from './useRuleList.ts'
@@ -93,6 +94,7 @@ const Fields = ({ list }: { list: ReturnType<typeof useRuleList> }) => {
         maxLength={200}
         {...text('reason')}
       />
+      <GroupField value={draft.group} onChange={(group) => edit({ group })} />
     </>
   )
 }

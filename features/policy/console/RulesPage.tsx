@@ -1,6 +1,8 @@
 import { Button } from '@mantine/core'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
+import { readView, writeView } from '@portcullis/platform/console/lib/view-state.ts'
+import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
 import { Note } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { lazilyDialog } from '@portcullis/platform/console/ui/lazily.tsx'
@@ -10,26 +12,41 @@ import { useKeys } from '@portcullis/platform/console/ui/useKeys.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { getPolicy, listPolicyRules, type PolicyRuleResource } from '#features/contract.ts'
+import { getPolicy, listPolicyRules, listRuleGroups, type PolicyRuleResource } from '#features/contract.ts'
 import { ReportItems } from '#features/reports/console/shared/ReportItems.tsx'
 import { ApproveToday } from './ApproveToday.tsx'
 import { RuleDrawer } from './RuleDrawer.tsx'
+import { RuleGroups } from './RuleGroups.tsx'
 import { rulesTable } from './rules.view.tsx'
 import { draftOfSearch } from './shared/rule-draft.ts'
 import { strings } from './strings.ts'
 
 const RuleListDialog = lazilyDialog(async () => (await import('./RuleListDialog.tsx')).RuleListDialog)
 
+const ungrouped = { IsUngrouped: 'true' }
+
 const idOf = (rule: PolicyRuleResource) => rule.id
 const hrefOf = (rule: PolicyRuleResource) => `/policy?open=${encodeURIComponent(rule.id)}`
 
-/** Lists the rules by precedence. */
+/** Returns the query of an export, which also contains the rules in groups. */
+const reported = ({ IsUngrouped: _, ...query }: Readonly<Record<string, string>>) => query
+
+/** Lists the rules by precedence, and groups of rules as one row each. */
 export const RulesPage = () => {
   useTitle(strings.policy)
   const { session } = useServices()
   const start = useSearch({ from: '/inside/policy/' })
-  const list = useList('/inside/policy/', rulesTable.view, listPolicyRules, idOf)
-  const { open } = list.view.state
+  const { filters, search, query, ...state } = readView(start, rulesTable.view)
+  const isFiltered = search !== '' || query !== '' || Object.keys(filters).length > 0
+  // Without filters, the list shows the groups above it, and the rules that are in no group.
+  const list = useList('/inside/policy/', rulesTable.view, listPolicyRules, idOf, isFiltered ? undefined : ungrouped)
+  const { open } = state
+  const groups = useRead(['rule-groups'], listRuleGroups).data?.data ?? []
+  const hrefOfGroup = (name: string | null) => {
+    const next = writeView(start, rulesTable.view, { filters: { group: name }, open: null })
+    return `/policy?${new URLSearchParams(next as Record<string, string>)}`
+  }
+  const shownGroups = isFiltered ? groups.filter(({ name }) => name === filters.group) : groups
   const policy = useRead(['policy'], getPolicy)
   const canWrite = session.may('fleet:write')
   const [isListing, setListing] = useState(false)
@@ -55,22 +72,35 @@ export const RulesPage = () => {
       }
       searchPlaceholder={strings.search}
       above={
-        <Note>
-          {policy.data === undefined
-            ? strings.rulesIntro
-            : strings.rulesIntroWithVersion({
-                version: policy.data.version,
-                armed: policy.data.agents.armed,
-                free: policy.data.agents.free,
-              })}
-        </Note>
+        <>
+          <Note>
+            {policy.data === undefined
+              ? strings.rulesIntro
+              : strings.rulesIntroWithVersion({
+                  version: policy.data.version,
+                  armed: policy.data.agents.armed,
+                  free: policy.data.agents.free,
+                })}
+          </Note>
+          {shownGroups.length === 0 ? null : (
+            <RuleGroups groups={shownGroups} open={filters.group ?? null} hrefOf={hrefOfGroup} canWrite={canWrite} />
+          )}
+        </>
       }
-      more={<ReportItems list="rules" query={list.query} />}
+      more={<ReportItems list="rules" query={reported(list.query)} />}
       label={strings.rules}
       table={rulesTable}
       topics={['summary']}
       hrefOf={hrefOf}
-      empty={<ApproveToday canWrite={canWrite} write={write} />}
+      empty={
+        groups.some(({ rules }) => rules > 0) ? (
+          <EmptyState icon="policy" title={strings.allInGroups}>
+            <p>{strings.allInGroupsHint}</p>
+          </EmptyState>
+        ) : (
+          <ApproveToday canWrite={canWrite} write={write} />
+        )
+      }
       drawer={
         open === null ? null : (
           <RuleDrawer

@@ -18,6 +18,8 @@ const rule: PolicyRuleResource = {
   expiresAt: null,
   reason: 'desk',
   overrideAttackTool: false,
+  groupId: null,
+  group: null,
   origin: 'rule',
   state: 'In force',
   createdAt: '2031-05-01T00:00:00Z',

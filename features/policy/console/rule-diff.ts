@@ -25,6 +25,8 @@ const members: readonly (readonly [name: string, of: (rule: PolicyRuleResource) 
   ],
   [strings.expires, (rule) => rule.expiresAt ?? strings.never],
   [strings.reason, (rule) => rule.reason],
+  // Versions of earlier releases have no group.
+  [strings.group, (rule) => rule.group ?? strings.nothing],
   [strings.allowsAttackTools, (rule) => (rule.overrideAttackTool ? strings.yes : strings.no)],
 ]
 
@@ -43,7 +45,14 @@ export const conflictFields = (
 ): ConflictField[] => {
   const { kinds = null, ...input } = inputOf(draft)
   const hostIdentifier = draft.host === (base.host ?? '') ? base.hostIdentifier : null
-  const mine = { ...base, overrideAttackTool: false, ...input, kinds, hostIdentifier } as PolicyRuleResource
+  const mine = {
+    ...base,
+    overrideAttackTool: false,
+    ...input,
+    kinds,
+    hostIdentifier,
+    group: draft.group.trim() || null,
+  } as PolicyRuleResource
   return members.flatMap(([name, of]) =>
     of(base) === of(theirs) ? [] : [{ name, before: of(base), theirs: of(theirs), mine: of(mine) }],
   )

@@ -93,7 +93,7 @@ const useRuleDraft = ({ rule, start, isGrant }: RuleEditorProps) => {
   const found = kept.found?.value
   // Another person can save the rule while it is edited.
   const [base, setBase] = useState(found === undefined ? rule : found.base)
-  const [draft, setDraft] = useState(() => found?.draft ?? (rule === null ? start : draftOf(rule)))
+  const [draft, setDraft] = useState<RuleDraft>(() => found?.draft ?? (rule === null ? start : draftOf(rule)))
   const [tried, setTried] = useState(false)
   const [deleting, setDeleting] = useState(false)
   const faults = faultsOf(draft, { isGrant, now: clock.now() })

@@ -25,6 +25,7 @@ const bodyOf = ({ text, draft }: Input): Omit<BodyOf<typeof importPolicyRules>, 
       tag: tag ?? null,
       expiresAt: expiresAt ?? null,
       reason: draft.reason.trim(),
+      group: draft.group.trim() || null,
     },
     ...(vid === null || pid === null ? {} : { vid: vid ?? null, pid: pid ?? null }),
   }

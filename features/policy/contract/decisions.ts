@@ -1,6 +1,7 @@
 import { agentLimits } from '@portcullis/contract/agent-limits.ts'
 import { closed, nullable, operation } from '@portcullis/platform/contract/operation.ts'
 import { type Static, Type } from 'typebox'
+import { groupOfRules } from './rule-groups.ts'
 
 const identity = (what: string) => Type.Optional(nullable(Type.String({ maxLength: 255, description: what })))
 
@@ -79,6 +80,7 @@ export const decideDevices = operation({
       description:
         'Reason. It is shown with the decision. Required to allow or grant devices on more than one host, and for attack tools.',
     }),
+    group: groupOfRules,
   }),
   response: closed({
     version: Type.Integer({ description: 'Version of the policy after this call.' }),

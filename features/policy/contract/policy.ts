@@ -14,6 +14,7 @@ import { type Static, Type } from 'typebox'
 import { newlyAllowed, reasonGiven } from '#features/change-requests/contract/newly-allowed.ts'
 import { DecisionDraft } from './decisions.ts'
 import { Prediction, TakesEffect } from './prediction.ts'
+import { groupOfRules } from './rule-groups.ts'
 
 /** Levels of rules, narrowest first. An allow rule of a narrower level overrides one of a wider level. */
 export const ruleLevels = ['grant', 'host', 'tag', 'global'] as const
@@ -101,6 +102,7 @@ export const PolicyRuleBody = closed({
         'True: a grant, an allow rule that overrides all other allow rules. It requires `expiresAt`, at most the configured number of hours ahead.',
     }),
   ),
+  group: groupOfRules,
 })
 export type PolicyRuleBody = Static<typeof PolicyRuleBody>
 
@@ -141,6 +143,8 @@ export const PolicyRuleResource = closed({
   createdBy: Type.String(),
   changedAt: utcTime('Time of the last change.'),
   changedBy: Type.String(),
+  groupId: nullable(Type.String({ description: 'ID of its group.' }), { 'x-label': 'Group ID' }),
+  group: nullable(Type.String({ description: 'Name of its group.' })),
 })
 export type PolicyRuleResource = Static<typeof PolicyRuleResource>
 
@@ -184,6 +188,8 @@ export const ruleFilters = {
   serial: textFilter('serial'),
   host: textFilter('hostIdentifier or uuid', { of: 'hostIdentifier' }),
   tag: tagsFilter('tag'),
+  group: textFilter('group (the whole name of a group matches only this group)', { of: 'group' }),
+  reason: textFilter('reason'),
 }
 
 /** The version of a rule that the caller read. */
@@ -210,7 +216,15 @@ export const listPolicyRules = operation({
   description:
     'Deny rules come first, then allow rules for hosts, for tags and for all hosts. Lists grants only if `level` names them.',
   permission: 'fleet:read',
-  query: rulesQuery,
+  query: closed({
+    ...rulesQuery.properties,
+    IsUngrouped: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: 'True: only rules that are in no group. The total counts only these.',
+      }),
+    ),
+  }),
   response: page(PolicyRuleResource),
   responseKind: 'list',
 })
@@ -234,7 +248,8 @@ export const updatePolicyRule = operation({
   method: 'PUT',
   path: '/prime/webui/policy/rules/{id}',
   summary: 'Replaces a rule or a grant',
-  description: 'A rule cannot become a grant, and a grant cannot become a rule.',
+  description:
+    'A rule cannot become a grant, and a grant cannot become a rule. Without `group`, the rule stays in its group; `null` takes it out.',
   params: ruleParams,
   body: closed({ ...PolicyRuleBody.properties, ifChangedAt }),
   response: PolicyChange,
@@ -256,6 +271,7 @@ export const listPolicyGrants = operation({
   ...listPolicyRules,
   id: 'listPolicyGrants',
   path: '/prime/webui/policy/grants',
+  query: rulesQuery,
   summary: 'Lists grants, sorted by expiry',
   description: 'The list has only grants.',
   replacedBy: '`GET policy/rules` with `level=grant`',

@@ -3,6 +3,7 @@ import { type Static, Type } from 'typebox'
 import { newlyAllowed } from '#features/change-requests/contract/newly-allowed.ts'
 import { PolicyRuleInput } from './policy.ts'
 import { Prediction } from './prediction.ts'
+import { groupOfRules } from './rule-groups.ts'
 
 /** Most lines of a list of serial numbers. A host accepts no more rules. */
 export const importedLines = 10_000
@@ -55,6 +56,7 @@ export const importPolicyRules = operation({
     tag,
     expiresAt,
     reason,
+    group: groupOfRules,
     dryRun: Type.Optional(Type.Boolean({ default: false })),
   }),
   response: RuleImport,

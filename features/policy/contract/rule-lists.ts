@@ -5,10 +5,10 @@ import { PolicyRuleResource, ruleFilters } from './policy.ts'
 const common = {
   row: PolicyRuleResource,
   filters: ruleFilters,
-  unsorted: ['host', 'reason'],
+  unsorted: ['host', 'reason', 'groupId'],
 } as const
 
-const commonFilters = ['state', 'tag', 'host', 'vid', 'pid', 'serial'] as const
+const commonFilters = ['state', 'tag', 'host', 'vid', 'pid', 'serial', 'reason'] as const
 
 const state = { id: 'state', width: 116, shown: true, sort: null } as const
 
@@ -32,12 +32,13 @@ export const ruleList = list({
   },
   table: {
     defaultSort: 'level_asc',
-    filters: ['effect', 'level', 'origin', ...commonFilters],
+    filters: ['effect', 'level', 'group', 'origin', ...commonFilters],
     columns: [
       { id: 'level', width: 108, shown: true, title: 'Scope' },
       { id: 'sentence', width: 420, grow: true, shown: true, title: 'Rule', sort: null },
       state,
       { id: 'expires', of: 'expiresAt', width: 76, shown: true, first: 'asc' },
+      { id: 'group', width: 130 },
       ...commonColumns,
     ],
   },

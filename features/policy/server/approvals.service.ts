@@ -49,6 +49,8 @@ interface Decision {
   override: boolean
   /** End of a grant; null for decisions without an end. */
   expiresAt: Date | null
+  /** Name of the group that the rules join. */
+  group?: string | null | undefined
   /** A preview: attack tools that the decision may not allow are not refused, but stay blocked. */
   isPreview?: boolean
 }
@@ -235,7 +237,7 @@ export const createApprovals = (
           objects: [...devices, ...hostTargets(agents)],
         },
         armed: [...new Set(agents.filter((a) => a.armed).map((a) => a.uuid))],
-        ...{ rules: rules.length, agentIds },
+        ...{ rules: rules.length, agentIds, group: decision.group },
       }
     })
     const { jobId, isChanged, version, rules, agentIds } = done
@@ -307,6 +309,8 @@ export const createApprovals = (
       const reason = plainReason(body.reason, 'body.reason')
       if (body.overrideAttackTool === true && body.decision === 'deny')
         throw invalid('body.overrideAttackTool', 'is valid only for an allow')
+      if (body.decision === 'grant' && typeof body.group === 'string')
+        throw invalid('body.group', 'is not valid for a grant')
       const { agentIds, ...done } = await decide(actor, {
         effect: body.decision === 'deny' ? 'deny' : 'allow',
         items: body.devices,
@@ -314,6 +318,7 @@ export const createApprovals = (
         reason,
         hasReason: reason !== '',
         override: body.overrideAttackTool === true,
+        group: body.group,
         expiresAt: await endOf(db, body, 'body'),
       })
       return { ...done, agents: agentIds.length }

@@ -9,6 +9,7 @@ import { NeedsApprover } from '#features/change-requests/server/index.ts'
 import { type AuditAction, type PolicyRuleResource, profiles } from '#features/contract.ts'
 import type { PolicyContext } from './policy.context.ts'
 import type { RuleRow } from './policy.store.ts'
+import { ensureGroup } from './rule-groups.service.ts'
 import { linesOfChange, reachOf, titleOfChange } from './shown-rules.ts'
 
 /** A change of the rules: planned, then approved, then committed as one version of the policy and one audit record. */
@@ -28,6 +29,8 @@ export interface RuleChange {
   approved?: number | 'all'
   /** Armed hosts that get a command to apply the policy, so that operators can follow its delivery and expiry. */
   armed?: readonly string[]
+  /** Name of the group that the written rules join, which is created if needed; null: none. Absent: as the rules say. */
+  group?: string | null | undefined
   /** Job that makes the change in steps. */
   jobId?: string | undefined
 }
@@ -61,6 +64,7 @@ interface CarriedChange {
   action: AuditAction
   details: string
   stated?: AuditFacts
+  group?: string | null
 }
 
 const carried = (r: RuleRow): CarriedRule => ({
@@ -159,9 +163,16 @@ export const createChanges = (context: PolicyContext) => {
       replaced: Object.fromEntries([...remove, ...write].map(({ rule_id }) => [rule_id, seals.get(rule_id) ?? null])),
       details: because(details, reason),
       ...(facts === undefined ? {} : { stated: facts }),
+      ...(change.group === undefined ? {} : { group: change.group }),
     }
     const detail = `This allows attack tools on ${reachOf(hosts, true)}. Request {id} waits for a second approver.`
     return new NeedsApprover({ kind: 'rules', change: request, ...(isForLaterHosts ? { detail } : refused) })
+  }
+
+  /** Returns the rules as members of a group; null: of none. */
+  async function inGroup(tx: Tx, actor: Actor, rows: readonly RuleRow[], group: string | null): Promise<RuleRow[]> {
+    const id = group === null || rows.length === 0 ? null : await ensureGroup(context, tx, actor, group)
+    return rows.map((row) => ({ ...row, group_id: id }))
   }
 
   /**
@@ -173,16 +184,17 @@ export const createChanges = (context: PolicyContext) => {
     actor: Actor,
     change: RuleChange,
   ): Promise<(Committed & { record: AuditEntry | null }) | NeedsApprover> {
-    const { remove, write: rules, summary, action, details, reason = '', jobId: madeBy = null } = change
+    const { remove, summary, action, details, reason = '', group, jobId: madeBy = null } = change
     const head = await store.lockHead(tx)
-    const ids = [...remove, ...rules].map((r) => r.rule_id)
+    const ids = [...remove, ...change.write].map((r) => r.rule_id)
     if (ids.length === 0) return { version: head, isChanged: false, jobId: null, after: new Map(), record: null }
     const before = await store.shown(tx, ids)
     const old = await store.byIds(tx, [...before.keys()])
-    await ruleTests.assertPass(tx, { gone: old, write: rules })
+    await ruleTests.assertPass(tx, { gone: old, write: change.write })
     const waits = await approve(tx, actor, change, old)
     if (waits !== null) return waits
     const hadWideAllow = await affected.hasWideAllow(tx)
+    const rules = group === undefined ? change.write : await inGroup(tx, actor, change.write, group)
     await store.remove(
       tx,
       remove.map((r) => r.rule_id),
@@ -216,6 +228,7 @@ export const createChanges = (context: PolicyContext) => {
       ...(reason === '' ? {} : { reason }),
       ...change.facts,
     }
+    if (typeof group === 'string') record.facts = [...(record.facts ?? []), { name: 'Group', before: '', after: group }]
     return { version, isChanged: true, jobId, after, record }
   }
 
@@ -266,6 +279,7 @@ export const createChanges = (context: PolicyContext) => {
       const known = new Set(gone.map((r) => r.rule_id))
       return [
         ...(reason === undefined ? [] : [`Reason: ${reason}`]),
+        ...(typeof request.group === 'string' ? [`Group: ${request.group}`] : []),
         ...linesOfChange({ gone, write }, names),
         ...remove.filter((id) => !known.has(id)).map((id) => `Delete the rule ${id}, which no longer exists`),
       ]
@@ -293,7 +307,9 @@ export const createChanges = (context: PolicyContext) => {
       const removed = new Set(request.remove)
       const { summary, action, details, stated: facts } = request
       const remove = old.filter((r) => removed.has(r.rule_id))
-      const done = await commit(tx, actor, { remove, write, summary, action, details, facts, approved: 'all' })
+      const done = await commit(tx, actor, {
+        ...{ remove, write, summary, action, details, facts, group: request.group, approved: 'all' },
+      })
       return done instanceof NeedsApprover || done.jobId !== null ? undefined : settle
     },
   })

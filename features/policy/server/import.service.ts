@@ -26,7 +26,7 @@ export const createImport = (context: PolicyContext, { make }: Changes, { rowOf 
 
   /** Returns the rules that a list adds, and what it does not add. */
   async function planOf(tx: Queryable, actor: Actor, body: Body, list: Awaited<ReturnType<typeof readSerialList>>) {
-    const { text: _, dryRun: __, reason, ...scope } = body
+    const { text: _, dryRun: __, group: ___, reason, ...scope } = body
     // All rules share this part. Only the device and the reason differ.
     const input = { ...scope, ...anyModel }
     const options = { actor, now: clock.now(), field: 'body', grantMaxHours: 0 }
@@ -91,6 +91,7 @@ export const createImport = (context: PolicyContext, { make }: Changes, { rowOf 
             action: 'policy.imported' as const,
             details: text,
             reason: body.reason.trim(),
+            group: body.group,
           },
           summary: `Added ${counts.added} ${counts.added === 1 ? 'rule' : 'rules'} from a list`,
         }

@@ -21,6 +21,8 @@ import { registerPolicyRoutes } from './policy.routes.ts'
 import { createPolicyStore } from './policy.store.ts'
 import { createPredict } from './predict.ts'
 import { createRestore } from './restore.service.ts'
+import { registerRuleGroups } from './rule-groups.service.ts'
+import { createRuleGroupStore } from './rule-groups.store.ts'
 import { createRuleIntegrityStore } from './rule-integrity.store.ts'
 import { createRuleIntegrity } from './rule-integrity.ts'
 import { registerRuleTests } from './rule-tests.routes.ts'
@@ -85,6 +87,7 @@ export const policyFeature = (app: HttpApp, given: PolicyBaseContext) => {
     ...given,
     ...{ store, seals, affected, integrity, drain: reassess.drain, settle },
     ruleTests: createRuleTests(given, store, seals, affected),
+    groups: createRuleGroupStore(),
     policySettings: createPolicySettings(settings),
     newlyAllowed: createNewlyAllowed(store, affected),
     ...createPredict(given, store, seals, affected),
@@ -125,6 +128,7 @@ export const policyFeature = (app: HttpApp, given: PolicyBaseContext) => {
     imports: createImport(context, changes, rules),
     restore: createRestore(context, changes),
   })
+  registerRuleGroups(app, context)
   return {
     /** Opens the policies of locked hosts, for the ingest. */
     open: async (tx: Tx, states: Parameters<typeof open>[1]) => (await open(tx, states)).policies,

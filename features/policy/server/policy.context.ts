@@ -5,6 +5,7 @@ import type { LongRead } from './long.read.ts'
 import type { NewlyAllowed } from './newly-allowed.read.ts'
 import type { PolicyStore } from './policy.store.ts'
 import type { Predict, PredictionScopes } from './predict.ts'
+import type { RuleGroupStore } from './rule-groups.store.ts'
 import type { RuleIntegrity } from './rule-integrity.ts'
 import type { RuleTests } from './rule-tests.service.ts'
 import type { Seals } from './seal.ts'
@@ -14,6 +15,7 @@ import type { PolicySettingsApi } from './settings.ts'
 export interface PolicyContext extends PolicyBaseContext {
   store: PolicyStore
   seals: Seals
+  groups: RuleGroupStore
   policySettings: PolicySettingsApi
   affected: Affected
   newlyAllowed: NewlyAllowed

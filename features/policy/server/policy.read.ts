@@ -29,6 +29,7 @@ const level = `case when r.is_grant then 'grant' when r.agent_id is not null the
 const rank = `case when r.effect = 'deny' then 0 when r.is_grant then 1 when r.agent_id is not null then 2 when r.tag_name is not null then 3 else 4 end`
 const state = `case when r.is_forged then 'Not authentic' when r.tag_name is not null and r.tag_id is null then 'Tag deleted'
   when r.is_over and r.expires_at is not null then 'Expired' else 'In force' end`
+const group = '(select g.name from rule_groups g where g.group_id = r.group_id)'
 const host = '(select a.host from agents a where a.agent_id = r.agent_id)'
 // A product name that contains the name of the vendor stands alone.
 const model = `(select nullif(case when position(lower(m.vendor) in lower(m.product)) > 0 then m.product else trim(m.vendor || ' ' || m.product) end, '') from models m where m.vid = r.vid and m.pid = r.pid)`
@@ -80,6 +81,8 @@ export const rulesList = listSpec(ruleList, {
     createdBy: 'r.created_by',
     changedAt: { select: utcSql('r.changed_at'), sort: 'r.changed_at' },
     changedBy: 'r.changed_by',
+    groupId: 'r.group_id',
+    group: group,
   },
   filters: {
     level: oneOf({
@@ -93,6 +96,10 @@ export const rulesList = listSpec(ruleList, {
     serial: contains('lower(r.serial)'),
     host: (_f, text) =>
       sql`(r.agent_id::text = ${text}::text or r.agent_id in (select n.agent_id from agent_rows n where n.host like ${likePattern(text)}::text))`,
+    group: (_f, text) =>
+      sql`r.group_id in (select g.group_id from rule_groups g where g.name_key = ${fold(text.trim())}::text
+        or (g.name_key like ${likePattern(text)}::text and not exists (select from rule_groups e where e.name_key = ${fold(text.trim())}::text)))`,
+    reason: contains('lower(r.reason)'),
     tag: (_f, text) => sql`lower(r.tag_name) = any(${text.split(',').map((t) => fold(t.trim()))}::text[])`,
   },
   rowJoins: 'join policy_rules r on r.rule_id = ids.id',
@@ -107,6 +114,7 @@ export const rulesFileList: ListSpec = {
 
 export const isGrant: SqlFragment = raw('r.is_grant')
 export const isNoGrant: SqlFragment = raw('not r.is_grant')
+export const isUngrouped: SqlFragment = raw('not r.is_grant and r.group_id is null')
 
 /** One page of the history, newest first. */
 const versionsPage = (limit: number, offset: number) => sql`

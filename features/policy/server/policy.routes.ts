@@ -41,7 +41,7 @@ import type { Drafts } from './draft.service.ts'
 import type { RuleImports } from './import.service.ts'
 import type { PolicyOverview } from './overview.service.ts'
 import type { PolicyContext } from './policy.context.ts'
-import { isGrant, isNoGrant, type PolicyRead, rulesList } from './policy.read.ts'
+import { isGrant, isNoGrant, isUngrouped, type PolicyRead, rulesList } from './policy.read.ts'
 import { createPolicyTest } from './policy-test.service.ts'
 import type { Restore } from './restore.service.ts'
 import type { Rules } from './rules.service.ts'
@@ -104,7 +104,9 @@ export const registerPolicyRoutes = (
   const test = createPolicyTest(context, drafts)
   app.register(getPolicy, () => overview.read())
   app.register(updatePolicySettings, ({ actor, body }) => overview.save(actor, body))
-  app.register(listPolicyRules, ({ query }) => rules.page(query, ofLevels(query.level)))
+  app.register(listPolicyRules, ({ query: { IsUngrouped, ...query } }) =>
+    rules.page(query, IsUngrouped === true ? isUngrouped : ofLevels(query.level)),
+  )
   app.register(createPolicyRule, ({ actor, body }) => written.write(actor, body, null))
   app.register(importPolicyRules, ({ actor, body }) => imports.run(actor, body))
   app.register(updatePolicyRule, ({ actor, params, body }) => written.write(actor, body, params.id))

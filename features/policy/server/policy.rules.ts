@@ -85,6 +85,7 @@ export const writtenRule = (
   if (rule.agent_id !== null && rule.tag_name !== null) throw invalid(`${field}.tag`, 'cannot be combined with host')
   if (rule.agent_id !== null && !isId(rule.agent_id)) throw invalid(`${field}.host`, 'is not the uuid of an agent')
   if (rule.reason === '' && effect === 'allow') throw invalid(`${field}.reason`, 'must not be empty')
+  if (isGrant && typeof input.group === 'string') throw invalid(`${field}.group`, 'is not valid for a grant')
   if (isGrant && effect === 'deny') throw invalid(`${field}.effect`, 'must be allow for a grant')
   if (isGrant && rule.expires_at === null) throw invalid(`${field}.expiresAt`, 'is required for a grant')
   if (isGrant && rule.expires_at !== null && rule.expires_at.getTime() > now + grantMaxHours * 3_600_000)

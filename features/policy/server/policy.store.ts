@@ -18,11 +18,13 @@ export interface RuleRow extends SealedPart, IdentityPart {
   changed_by: string
   seal: Buffer
   identity_seal?: Buffer | null
+  /** Null or absent: the rule is in no group. No seal covers it, because it changes no decision. */
+  group_id?: string | null
 }
 
 const ruleColumns = sql`r.rule_id, r.effect, r.is_grant, r.vid, r.pid, r.serial, r.kinds, r.fingerprint, r.agent_id, r.tag_id, r.tag_name,
   r.expires_at, r.reason, r.override_attack_tool, r.origin, r.created_at, r.created_by, r.changed_at, r.changed_by, r.seal,
-  r.rule_fingerprint, r.exact_serial, r.identity_seal`
+  r.rule_fingerprint, r.exact_serial, r.identity_seal, r.group_id`
 
 /** Returns the part of a rule that hosts receive. */
 export const wireRule = (r: RuleRow): PolicyRule => ({
@@ -150,10 +152,10 @@ export const createPolicyStore = (clock: Clock) => {
       if (rows.length === 0) return
       await tx.execute(sql`
       insert into policy_rules as r (rule_id, effect, is_grant, vid, pid, serial, kinds, fingerprint, agent_id, tag_id, tag_name, expires_at, reason,
-        override_attack_tool, origin, created_at, created_by, changed_at, changed_by, seal, rule_fingerprint, exact_serial, identity_seal)
+        override_attack_tool, origin, created_at, created_by, changed_at, changed_by, seal, rule_fingerprint, exact_serial, identity_seal, group_id)
       select u.rule_id, u.effect, u.is_grant, u.vid, u.pid, u.serial, string_to_array(u.kinds, '|'), u.fingerprint, u.agent_id, u.tag_id, u.tag_name,
         u.expires_at, u.reason, u.override_attack_tool, u.origin, u.created_at, u.created_by, u.changed_at, u.changed_by, decode(u.seal, 'hex'),
-        u.rule_fingerprint, u.exact_serial, decode(u.identity_seal, 'hex')
+        u.rule_fingerprint, u.exact_serial, decode(u.identity_seal, 'hex'), g.group_id
       from ${unnestOf([
         [rows.map((r) => r.rule_id), 'uuid[]'],
         [rows.map((r) => r.effect), 'text[]'],
@@ -178,14 +180,16 @@ export const createPolicyStore = (clock: Clock) => {
         [rows.map((r) => r.rule_fingerprint ?? null), 'text[]'],
         [rows.map((r) => r.exact_serial === true), 'boolean[]'],
         [rows.map((r) => r.identity_seal?.toString('hex') ?? null), 'text[]'],
+        [rows.map((r) => r.group_id ?? null), 'uuid[]'],
       ])} u(rule_id, effect, is_grant, vid, pid, serial, kinds, fingerprint, agent_id, tag_id, tag_name, expires_at, reason, override_attack_tool,
-        origin, created_at, created_by, changed_at, changed_by, seal, rule_fingerprint, exact_serial, identity_seal)
+        origin, created_at, created_by, changed_at, changed_by, seal, rule_fingerprint, exact_serial, identity_seal, group_id)
+      left join rule_groups g on g.group_id = u.group_id
       on conflict (rule_id) do update set effect = excluded.effect, is_grant = excluded.is_grant, vid = excluded.vid, pid = excluded.pid,
         serial = excluded.serial, kinds = excluded.kinds, fingerprint = excluded.fingerprint, agent_id = excluded.agent_id, tag_id = excluded.tag_id,
         tag_name = excluded.tag_name, expires_at = excluded.expires_at, is_over = false, reason = excluded.reason,
         override_attack_tool = excluded.override_attack_tool, origin = excluded.origin, changed_at = excluded.changed_at,
         changed_by = excluded.changed_by, seal = excluded.seal, rule_fingerprint = excluded.rule_fingerprint,
-        exact_serial = excluded.exact_serial, identity_seal = excluded.identity_seal`)
+        exact_serial = excluded.exact_serial, identity_seal = excluded.identity_seal, group_id = excluded.group_id`)
     },
 
     /** Returns rules without a rule fingerprint whose fingerprint a device has reported to this release. */

@@ -78,6 +78,8 @@ export const createRestore = (
         exact_serial: current?.exact_serial ?? before.effect === 'allow',
         expires_at: isTooLong ? grantEnd : was.expires_at,
         tag_id: tag?.tag_id ?? null,
+        // Versions of earlier releases have no group.
+        group_id: (before.groupId === undefined ? current?.group_id : before.groupId) ?? null,
         created_at: new Date(before.createdAt),
         created_by: before.createdBy,
         changed_at: new Date(clock.now()),

@@ -66,6 +66,7 @@ export const createRules = (
       tag_id: tag?.tag_id ?? null,
       tag_name: tag?.name ?? null,
       origin: known?.origin ?? 'rule',
+      group_id: known?.group_id ?? null,
       created_at: known?.created_at ?? now,
       created_by: known?.created_by ?? actor.userName,
       changed_at: now,
@@ -113,7 +114,7 @@ export const createRules = (
       const form = JSON.stringify(writtenForm(row))
       const override = row.override_attack_tool ? ' It allows a known attack tool.' : ''
       return {
-        ...{ remove: [], write: [row], id: row.rule_id, warnings: warningsOf(row, others) },
+        ...{ remove: [], write: [row], id: row.rule_id, warnings: warningsOf(row, others), group: input.group },
         summary: `${old === null ? 'Added' : 'Changed'} a ${kind}${inBrackets(row.reason)}`,
         ...(old === null
           ? { action: `policy.${kind}.created` as const, details: `${form}${override}` }

@@ -17,6 +17,7 @@ export const PlainLink = ({
   className,
   open,
   tabIndex,
+  isExpanded,
   children,
 }: {
   href: string
@@ -24,6 +25,8 @@ export const PlainLink = ({
   /** Opens the target by a plain click, instead of going to the address. */
   open?: (() => void) | undefined
   tabIndex?: number | undefined
+  /** Whether the content that the link shows and hides is shown. */
+  isExpanded?: boolean
   children: ReactNode
 }) => {
   const router = useRouter()
@@ -32,6 +35,7 @@ export const PlainLink = ({
       href={href}
       className={className}
       tabIndex={tabIndex}
+      aria-expanded={isExpanded}
       onClick={(event) => followPlainly(event, open ?? (() => router.history.push(href)))}
     >
       {children}

@@ -176,8 +176,8 @@ describe('the body limit', () => {
     const reasons: Record<string, RegExp> = {
       'up to 100,000 hosts, connections, accounts or elements':
         /^(agentsConfiguration|deleteAgents(Commands)?|updateAgents|fetchAgentsDebugLogs|previewBulk|runBulk|previewTags|(add|delete)Hashtags|peripheralsCommand|deleteUsers|(delete|register|unregister)Connections)$/,
-      'up to 10,000 devices, connections, keys or deliveries':
-        /^(decideDevices|addConnections|confirmHostKeys|(drop|retry)Deliveries)$/,
+      'up to 10,000 devices, rules, connections, keys or deliveries':
+        /^(decideDevices|moveRules|addConnections|confirmHostKeys|(drop|retry)Deliveries)$/,
       'up to 2,000 names of hosts': /^createEnrollmentToken$/,
       'up to 1,000 rules, and 10,000 to remove': /^(previewPolicy|testPolicyDraft)$/,
       'all recipients, hosts and certificates of a group': /^(testNotificationChannel|updateNotificationGroup)$/,

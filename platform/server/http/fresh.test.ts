@@ -228,6 +228,8 @@ const ordinary = new Set([
     'createRuleTest',
     'updateRuleTest',
     'deleteRuleTest',
+    // No decision changes.
+    ...['createRuleGroup', 'updateRuleGroup', 'deleteRuleGroup', 'moveRules'],
     'undoPolicyJob',
     'decideDevices',
     // It only blocks more.

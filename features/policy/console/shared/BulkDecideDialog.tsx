@@ -12,6 +12,7 @@ import { useState } from 'react'
 import { decideDevices } from '#features/contract.ts'
 import { type BulkDevice, type BulkEffect, bulkDecision, bulkLimit, meantDevices, modelsOf } from './bulk-decide.ts'
 import { hostsOf } from './decide.ts'
+import { GroupField } from './GroupField.tsx'
 import { devices as devicesText } from './labels.ts'
 import { PreviewPanel } from './PreviewPanel.tsx'
 import { strings } from './strings.ts'
@@ -38,6 +39,7 @@ export const BulkDecideForm = ({
   const services = useServices()
   const { api } = services
   const [reason, setReason] = useState('')
+  const [group, setGroup] = useState('')
   const { busy, failure, isStored, run } = useChange()
   const meant = meantDevices(effect, devices)
   const leftOut = new Set(devices.map(({ uuid, deviceID }) => `${uuid}|${deviceID}`)).size - meant.length
@@ -56,6 +58,7 @@ export const BulkDecideForm = ({
         body: {
           ...bulkDecision(effect, meant),
           reason: reason.trim(),
+          group: group.trim() || null,
         },
       })
       done?.()
@@ -95,6 +98,7 @@ export const BulkDecideForm = ({
         placeholder={needsReason ? strings.whyDevices : undefined}
         onChange={setReason}
       />
+      <GroupField value={group} onChange={setGroup} />
       <PreviewPanel draft={draft} waiting={strings.noDevices} />
       <ErrorState failure={failure} inline />
       <DialogActions

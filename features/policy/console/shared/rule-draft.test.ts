@@ -29,6 +29,8 @@ const rule: PolicyRuleResource = {
   expiresAt: '2031-06-01T00:00:00Z',
   reason: 'why not',
   overrideAttackTool: false,
+  groupId: null,
+  group: null,
   origin: 'rule',
   state: 'In force',
   createdAt: '2031-05-01T00:00:00Z',

@@ -22,6 +22,8 @@ export interface RuleDraft {
   /** Local date and time as the browser's field holds it; empty: no end. */
   expires: string
   reason: string
+  /** Name of the group; empty: none. */
+  group: string
   overrideAttackTool: boolean
 }
 
@@ -51,6 +53,7 @@ export const emptyDraft: RuleDraft = {
   tag: '',
   expires: '',
   reason: '',
+  group: '',
   overrideAttackTool: false,
 }
 
@@ -68,6 +71,7 @@ export const draftOf = (rule: PolicyRuleResource): RuleDraft => ({
   tag: rule.tag ?? '',
   expires: rule.expiresAt === null ? '' : fieldOfInstant(rule.expiresAt),
   reason: rule.reason,
+  group: rule.group ?? '',
   overrideAttackTool: rule.overrideAttackTool,
 })
 
@@ -113,7 +117,9 @@ export const inputOf = (draft: RuleDraft): PolicyRuleInput => ({
 
 /** Returns the draft as a rule or as a grant, which always allows and always expires. */
 export const bodyOf = (draft: RuleDraft, isGrant: boolean): PolicyRuleBody =>
-  isGrant ? { ...inputOf({ ...draft, effect: 'allow' }), isGrant } : inputOf(draft)
+  isGrant
+    ? { ...inputOf({ ...draft, effect: 'allow' }), isGrant }
+    : { ...inputOf(draft), group: draft.group.trim() || null }
 
 /** Returns true if the draft can be previewed: only the reason may be missing. */
 export const canPreview = (faults: DraftFaults): boolean => Object.keys(faults).every((field) => field === 'reason')

@@ -99,5 +99,8 @@ export const strings = withPageWords({
   willBeBlocked: 'Will be blocked',
   blockedOnceArmed: 'Blocked once armed',
   cannotBeBlocked: 'Denied, but its host cannot block',
+  optionalGroup: 'Group (optional)',
+  groupHint: 'The rules page shows a group as one row.',
+  newGroup: 'This adds a new group.',
   doneOnAll: '{effect, select, allow {Approved} deny {Denied} other {Granted}} on all hosts.',
 })

@@ -7,10 +7,11 @@ import { asReason } from './NewlyAllowed.tsx'
 import { strings } from './strings.ts'
 
 /** Reloads everything that shows rules or decisions. */
-const rereadPolicy = ({ queries }: Pick<Services, 'queries'>): void => {
+export const rereadPolicy = ({ queries }: Pick<Services, 'queries'>): void => {
   for (const key of [
     'policy',
     'policy-rule',
+    'rule-groups',
     'policy-history',
     'policy-test',
     'approvals',

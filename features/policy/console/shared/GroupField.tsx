@@ -1,0 +1,25 @@
+import { Autocomplete, type AutocompleteProps } from '@mantine/core'
+import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
+import { listRuleGroups } from '#features/contract.ts'
+import { strings } from './strings.ts'
+
+/** Names the group that rules join: an existing one, or a new one. */
+export const GroupField = ({
+  size = 'xs',
+  ...rest
+}: Pick<AutocompleteProps, 'size' | 'value' | 'onChange' | 'error'>) => {
+  const groups = useRead(['rule-groups'], listRuleGroups)
+  const names = (groups.data?.data ?? []).map(({ name }) => name)
+  const isNew = !names.some((name) => name.toLowerCase() === rest.value?.trim().toLowerCase())
+  return (
+    <Autocomplete
+      {...rest}
+      size={size}
+      label={strings.optionalGroup}
+      description={rest.value?.trim() === '' ? strings.groupHint : isNew ? strings.newGroup : undefined}
+      maxLength={60}
+      limit={50}
+      data={names}
+    />
+  )
+}
