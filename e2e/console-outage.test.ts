@@ -66,7 +66,7 @@ describe('the console without its server', unless(whyNoChromium), () => {
         release = resolve
       })
       // The first script runs only when all files that it imports are there.
-      await page.route('**/assets/{index,vendor}-*.js', async (route) => {
+      await page.route('**/assets/{index,signIn}-*.js', async (route) => {
         await held
         await route.continue()
       })
@@ -77,8 +77,9 @@ describe('the console without its server', unless(whyNoChromium), () => {
     await expect
       .poll(() => page.evaluate("performance.getEntriesByName('first-contentful-paint').length"), recovery)
       .toBeGreaterThan(0)
-    // The page is requested with the application, not after it.
-    await expect.poll(() => asked.some((path) => path.includes('SignInPage')), recovery).toBe(true)
+    // What the page asks of the server is requested with its file, not after it. The application does not compete with both.
+    await expect.poll(() => asked.some((path) => path.endsWith('/Providers')), recovery).toBe(true)
+    expect(asked.filter((path) => /vendor|\.css$/.test(path))).toEqual([])
     // At 400 kbit/s, 25 kB take half a second.
     const size = await page.evaluate<number>("performance.getEntriesByType('navigation')[0].encodedBodySize")
     expect(size).toBeGreaterThan(0)

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
+import { authProviders, signedInFragment } from '@portcullis/features/contract.ts'
 import { dark, fonts, light, type SchemeTokens, schemeVariables } from '@portcullis/platform/console/ui/theme/tokens.ts'
 import type { Plugin } from 'vite'
+import { openPages } from '../src/app/sign-in-address.ts'
 
 const read = (file: string) => readFileSync(new URL(file, import.meta.url), 'utf8')
 
@@ -16,7 +18,6 @@ const schemes = [
 
 /** The pages that are opened most, by the first segment of their address, and their modules. */
 const commonPages: Readonly<Record<string, string>> = {
-  'sign-in': 'features/identity/console/sign-in/SignInPage.tsx',
   '': 'console/src/app/OverviewScreen.tsx',
   agents: 'console/src/app/AgentsScreen.tsx',
   peripherals: 'features/devices/console/PeripheralsPage.tsx',
@@ -28,8 +29,18 @@ type Bundle = Readonly<
   Record<string, { type: string; isEntry?: boolean; facadeModuleId?: string | null; imports?: string[] }>
 >
 
-/** Returns the files of each common page that the first load does not contain. */
-const filesOfPages = (bundle: Bundle): Record<string, string[]> => {
+/** What the inline script loads. */
+interface Files {
+  /** The sign-in page. */
+  signIn: string[]
+  /** The application, without its pages. */
+  app: string[]
+  /** The common pages, by the first segment of their address. */
+  pages: Record<string, string[]>
+  style: string
+}
+
+const filesOf = (bundle: Bundle): Files => {
   const chunks = Object.entries(bundle).filter(([, { type }]) => type === 'chunk')
   const withImports = (file: string, known: Set<string>): Set<string> => {
     if (known.has(file)) return known
@@ -37,16 +48,23 @@ const filesOfPages = (bundle: Bundle): Record<string, string[]> => {
     for (const one of bundle[file]?.imports ?? []) withImports(one, known)
     return known
   }
-  const initial = new Set(
-    chunks.filter(([, { isEntry }]) => isEntry === true).flatMap(([file]) => [...withImports(file, new Set())]),
-  )
-  return Object.fromEntries(
-    Object.entries(commonPages).map(([name, module]) => {
-      const page = chunks.find(([, { facadeModuleId }]) => facadeModuleId?.endsWith(`/${module}`) === true)
-      if (page === undefined) throw new Error(`no chunk for ${module}`)
-      return [name, [...withImports(page[0], new Set())].filter((file) => !initial.has(file)).map((file) => `/${file}`)]
-    }),
-  )
+  const filesOfModule = (module: string): string[] => {
+    const chunk = chunks.find(([, { facadeModuleId }]) => facadeModuleId?.endsWith(`/${module}`) === true)
+    if (chunk === undefined) throw new Error(`no chunk for ${module}`)
+    return [...withImports(chunk[0], new Set())].map((file) => `/${file}`)
+  }
+  const app = filesOfModule('console/src/app/main.tsx')
+  return {
+    signIn: filesOfModule('console/src/app/sign-in.tsx'),
+    app,
+    pages: Object.fromEntries(
+      Object.entries(commonPages).map(([name, module]) => [
+        name,
+        filesOfModule(module).filter((file) => !app.includes(file)),
+      ]),
+    ),
+    style: `/${Object.keys(bundle).find((file) => file.endsWith('.css'))}`,
+  }
 }
 
 /** Tags that load the application. They must come after the shell, or they would block it. */
@@ -62,20 +80,25 @@ export const shell = (): Plugin => ({
   transformIndexHtml: {
     order: 'post',
     handler: (html, { bundle }) => {
-      const pages = bundle === undefined ? {} : filesOfPages(bundle as Bundle)
-      const tags = html.match(applicationTag) ?? []
-      // Insert the style before scripts run, so that the first paint includes it.
-      const sorted = tags.toSorted(
-        (one, other) => Number(other.includes('"stylesheet"')) - Number(one.includes('"stylesheet"')),
-      )
+      // The server of the development adds the styles itself.
+      const files: Files =
+        bundle === undefined ? { signIn: [], app: [], pages: {}, style: '' } : filesOf(bundle as Bundle)
+      // The inline script adds the styles, which the sign-in page does not wait for.
+      const tags = (html.match(applicationTag) ?? []).filter((tag) => !tag.includes('"stylesheet"'))
+      const script = Object.entries({
+        __FILES__: files,
+        __OPEN_PAGES__: openPages,
+        __SIGNED_IN__: signedInFragment,
+        __PROVIDERS__: authProviders.path,
+      }).reduce((text, [name, value]) => text.replaceAll(name, () => JSON.stringify(value)), read('shell/shell.js'))
       const inline = [
         `<style nonce="__CSP_NONCE__">${[...schemes, `:root{--pc-font:${fonts.text}}`, read('shell/shell.css')].join('\n')}</style>`,
-        `<script nonce="__CSP_NONCE__">${read('shell/shell.js').replace('__PAGES__', () => JSON.stringify(pages))}</script>`,
+        `<script nonce="__CSP_NONCE__">${script}</script>`,
       ]
       return html
         .replace(applicationTag, '')
         .replace('</head>', () => `  ${inline.join('\n    ')}\n  </head>`)
-        .replace('</body>', () => `${sorted.join('')}\n  </body>`)
+        .replace('</body>', () => `${tags.join('')}\n  </body>`)
     },
   },
 })

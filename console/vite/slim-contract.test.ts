@@ -9,7 +9,7 @@ const lists = Object.entries(contract as Record<string, unknown>).filter(
 
 it.each(lists)('gives the browser all columns and filters of %s', async (name, list) => {
   const { load } = slimContract() as unknown as { load: (id: string) => Promise<string> }
-  const code = await load(`\0virtual:list/${name}`)
+  const code = await load(`\0virtual:contract/${name}`)
   const slim: contract.ListDefinition = JSON.parse(code.slice(code.indexOf('=') + 1))
   const columns = ({ row }: contract.ListDefinition) =>
     Object.values(contract.columnsOf(row)).map(({ schema: _, ...column }) => column)

@@ -6,8 +6,7 @@ const contractName = '@portcullis/features/contract.ts'
 const isContract = /^@portcullis\/contract\/|^[@#.].*\/contract\/[a-z-]+\.ts$|^[@#.].*features\/contract\.ts$/
 const isContractFile = /\/contract\/(src\/)?[a-z-]+\.ts$|\/features\/contract\.ts$/
 const slimId = '\0slim-contract'
-const definitionName = 'virtual:list/'
-const definitionId = `\0${definitionName}`
+const itemName = 'virtual:contract/'
 const fromRoot = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 const permissions = fromRoot('platform/contract/permissions.ts')
 const eventText = fromRoot('platform/contract/event-text.ts')
@@ -20,8 +19,9 @@ const partsOfLists: Readonly<Record<string, string>> = {
   queryLimits: fromRoot('platform/contract/query.ts'),
 }
 const auditActions = fromRoot('features/audit/contract/audit-actions.ts')
-/** The form data of the settings. They are loaded with the settings page, not with the first page. */
 const configItems = fromRoot('features/settings/contract/config-items.ts')
+/** Files that the browser gets as they are. */
+const wholeFiles = [permissions, eventText, auditActions, configItems]
 
 interface OperationLike {
   id: string
@@ -56,6 +56,61 @@ const isPlainTable = (value: unknown, depth = 2): boolean =>
   (Array.isArray(value) || !('type' in value)) &&
   Object.values(value).every((one) => isPrimitive(one) || isPlainTable(one, depth - 1))
 
+const readContract = async (): Promise<Record<string, unknown>> => await import('@portcullis/features/contract.ts')
+
+/** Items that the browser gets in part. */
+const partsOf: Readonly<Record<string, (contract: typeof import('@portcullis/features/contract.ts')) => unknown>> = {
+  // The server sends the detail, and only the reference has the cause.
+  errorTable: ({ errorTable }) =>
+    Object.fromEntries(
+      Object.entries(errorTable).map(([code, { status, title, cure }]) => [code, { status, title, cure }]),
+    ),
+  // Only mails, the SIEM and the guide read the rest of a definition.
+  alertCatalogue: ({ alertCatalogue }) =>
+    Object.fromEntries(
+      Object.entries(alertCatalogue).map(([kind, { title, steps }]) => [kind, { kind, title, steps }]),
+    ),
+  eventCatalogue: ({ eventCatalogue }) =>
+    Object.fromEntries(Object.entries(eventCatalogue).map(([kind, { name }]) => [kind, { name }])),
+}
+
+const isItem = (name: string, value: unknown): boolean =>
+  name in partsOf || isDefinition(name, value) || isPrimitive(value) || isPlainTable(value) || isOperation(value)
+
+/** Returns the part of an item that the browser gets, as JSON. */
+const itemOf = async (name: string): Promise<string> => {
+  const contract = await readContract()
+  const value = contract[name]
+  if (name in partsOf) return JSON.stringify(partsOf[name]?.(contract as never))
+  if (isDefinition(name, value)) return JSON.stringify(value, isList(value) ? ofTable : withoutSchema)
+  if (!isOperation(value)) return JSON.stringify(value)
+  const { id, method, path, permission, upload } = value
+  return JSON.stringify({ id, method, path, permission, ...(upload ? { upload } : {}) })
+}
+
+/** Returns the module of each name of the contract that the browser may import. */
+const readModules = async (): Promise<ReadonlyMap<string, string>> => {
+  const contract = await readContract()
+  const items = Object.keys(contract).filter((name) => isItem(name, contract[name]))
+  const whole = await Promise.all(
+    wholeFiles.map(async (file) => Object.keys(await import(file)).map((name) => [name, file] as const)),
+  )
+  return new Map([
+    ...items.map((name) => [name, `${itemName}${name}`] as const),
+    ...whole.flat(),
+    ...Object.entries(partsOfLists),
+  ])
+}
+
+/** Returns the first name of `name as other`. */
+const importedOf = (name: string): string => name.split(' ')[0] ?? ''
+
+let modules: Promise<ReadonlyMap<string, string>> | undefined
+const modulesOfNames = () => {
+  modules ??= readModules()
+  return modules
+}
+
 /**
  * Gives the browser the contract without its schemas: only the parts of an operation that a client needs to call it.
  * TypeBox and all shapes would add about 60 kB gzip to the first load, and the server validates anyway. Types still
@@ -66,67 +121,35 @@ export const slimContract = (): Plugin => ({
   enforce: 'pre',
   resolveId: (source, importer) => {
     if (isContract.test(source) && importer?.startsWith('\0') !== true && !isContractFile.test(importer ?? ''))
-      return slimId
-    if (source.startsWith(definitionName)) return { id: `\0${source}`, moduleSideEffects: false }
-    return [configItems, auditActions].includes(source) ? { id: source, moduleSideEffects: false } : null
+      return { id: slimId, moduleSideEffects: false }
+    if (source.startsWith(itemName)) return { id: `\0${source}`, moduleSideEffects: false }
+    return wholeFiles.includes(source) ? { id: source, moduleSideEffects: false } : null
   },
-  /** Gives each definition of a list its own module, so that it loads with its page and not with the first page. */
+  /** Gives each item of the contract its own module, so that it loads with the page that needs it. */
   async transform(code, file) {
     if (!code.includes('/contract') || isContractFile.test(file)) return null
-    const contract: Record<string, unknown> = await import('@portcullis/features/contract.ts')
-    const moduleOf = (name: string) =>
-      isDefinition(name, contract[name]) ? `${definitionName}${name}` : partsOfLists[name]
+    const moduleOf = await modulesOfNames()
     return code.replace(/import \{([^}]+)\} from '([^']+)'/g, (whole, names: string, source: string) => {
       if (!isContract.test(source)) return whole
       const { own = [], others = [] } = Object.groupBy(
-        names.split(',').map((name) => name.trim()),
-        (name) => (moduleOf(name) === undefined ? 'others' : 'own'),
+        names
+          .split(',')
+          .map((name) => name.trim())
+          .filter((name) => name !== ''),
+        (name) => (moduleOf.has(importedOf(name)) ? 'own' : 'others'),
       )
-      const imports = own.map((name) => `import { ${name} } from ${JSON.stringify(moduleOf(name))}`)
-      return [...imports, `import { ${others.join(', ')} } from '${contractName}'`].join('; ')
+      const imports = own.map((name) => `import { ${name} } from ${JSON.stringify(moduleOf.get(importedOf(name)))}`)
+      // The rest are types, or values that the browser does not get, which fails the build.
+      return [
+        ...imports,
+        ...(others.length === 0 ? [] : [`import { ${others.join(', ')} } from '${contractName}'`]),
+      ].join('; ')
     })
   },
   async load(id) {
-    const contract: Record<string, unknown> = await import('@portcullis/features/contract.ts')
-    if (id.startsWith(definitionId)) {
-      const name = id.slice(definitionId.length)
-      return `export const ${name} = ${JSON.stringify(contract[name], isList(contract[name]) ? ofTable : withoutSchema)}`
-    }
-    if (id !== slimId) return null
-    const own = new Set(
-      Object.keys({
-        ...(await import('@portcullis/platform/contract/errors.ts')),
-        ...(await import('@portcullis/platform/contract/permissions.ts')),
-        ...(await import('@portcullis/features/settings/contract/config-items.ts')),
-        ...(await import('@portcullis/platform/contract/event-text.ts')),
-        ...(await import('@portcullis/features/audit/contract/audit-actions.ts')),
-      }),
-    )
-    const operations = Object.entries(contract).flatMap(([name, value]) => {
-      if (own.has(name) || isDefinition(name, value)) return []
-      if (isPrimitive(value) || isPlainTable(value)) return [`export const ${name} = ${JSON.stringify(value)}`]
-      if (!isOperation(value)) return []
-      const { id: operationId, method, path, permission, upload } = value
-      return [
-        `export const ${name} = ${JSON.stringify({ id: operationId, method, path, permission, ...(upload ? { upload } : {}) })}`,
-      ]
-    })
-    const { errorTable } = await import('@portcullis/platform/contract/errors.ts')
-    // The server sends the detail, and only the reference has the cause.
-    const errors = Object.entries(errorTable).map(([code, { status, title, cure }]) => [code, { status, title, cure }])
-    const { alertCatalogue, eventCatalogue } = await import('@portcullis/features/contract.ts')
-    // Only mails, the SIEM and the guide read the rest of a definition.
-    const alerts = Object.entries(alertCatalogue).map(([kind, { title, steps }]) => [kind, { kind, title, steps }])
-    const events = Object.entries(eventCatalogue).map(([kind, { name }]) => [kind, { name }])
-    return [
-      `export const alertCatalogue = ${JSON.stringify(Object.fromEntries(alerts))}`,
-      `export const eventCatalogue = ${JSON.stringify(Object.fromEntries(events))}`,
-      `export const errorTable = ${JSON.stringify(Object.fromEntries(errors))}`,
-      `export * from ${JSON.stringify(permissions)}`,
-      `export * from ${JSON.stringify(configItems)}`,
-      `export * from ${JSON.stringify(eventText)}`,
-      `export * from ${JSON.stringify(auditActions)}`,
-      ...operations,
-    ].join('\n')
+    if (id === slimId) return 'export {}'
+    if (!id.startsWith(`\0${itemName}`)) return null
+    const name = id.slice(itemName.length + 1)
+    return `export const ${name} = ${await itemOf(name)}`
   },
 })

@@ -1,18 +1,13 @@
 import './styles.ts'
 import { localStorageColorSchemeManager, MantineProvider } from '@mantine/core'
 import { Notifications } from '@mantine/notifications'
-import { signedInFragment } from '@portcullis/features/contract.ts'
-import { refreshByCookie, sessionCalls } from '@portcullis/features/identity/console/shared/session.ts'
 import { ConfirmIdentity } from '@portcullis/features/identity/console/sign-in/ConfirmIdentity.tsx'
-import { createApi } from '@portcullis/platform/console/lib/api.ts'
 import { systemClock } from '@portcullis/platform/console/lib/clock.ts'
-import { createIdentity } from '@portcullis/platform/console/lib/identity.ts'
-import { forgetKept } from '@portcullis/platform/console/lib/kept.ts'
 import { createKeys, domFocus } from '@portcullis/platform/console/lib/keys.ts'
 import { createLive } from '@portcullis/platform/console/lib/live.ts'
 import { CallFailure } from '@portcullis/platform/console/lib/problem.ts'
 import { ServicesProvider } from '@portcullis/platform/console/lib/services.tsx'
-import { createSession, isFactorDue, type Session, type SessionMark } from '@portcullis/platform/console/lib/session.ts'
+import { isFactorDue } from '@portcullis/platform/console/lib/session.ts'
 import { createWork } from '@portcullis/platform/console/lib/work.ts'
 import { reach, release } from '@portcullis/platform/console/ui/code.ts'
 import { saveFile } from '@portcullis/platform/console/ui/download.ts'
@@ -22,7 +17,9 @@ import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { createFilterValues } from './filter-values.ts'
-import { createAppRouter, signInFor } from './router.tsx'
+import { createAppRouter } from './router.tsx'
+import { api, identity, session, sessionMark } from './session.ts'
+import { signInFor } from './sign-in-address.ts'
 import { allowPlainHtmlOnly, type TrustedTypesHost } from './trusted-types.ts'
 
 const nonce = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? ''
@@ -40,48 +37,6 @@ const queries = new QueryClient({
   },
 })
 
-// The mark is not a secret: the session is a cookie that scripts cannot read.
-const markKey = 'portcullis-has-session'
-const sessionMark: SessionMark = {
-  isSet: () => {
-    try {
-      return window.localStorage.getItem(markKey) === '1'
-    } catch {
-      return true
-    }
-  },
-  set: (has) => {
-    try {
-      if (has) window.localStorage.setItem(markKey, '1')
-      else window.localStorage.removeItem(markKey)
-    } catch {
-      // Without storage, the console asks the server each time.
-    }
-  },
-}
-
-let session: Session | null = null
-const identity = createIdentity()
-const api = createApi({
-  fetch: async (...input) => {
-    const response = await window.fetch(...input)
-    if (response.ok) reach.noteSuccess()
-    return response
-  },
-  refresh: refreshByCookie,
-  onSignedOut: () => session?.ended(),
-  confirmIdentity: identity.ask,
-  exclusively: (work) =>
-    navigator.locks === undefined
-      ? work()
-      : (navigator.locks.request('portcullis-refresh', work) as ReturnType<typeof work>),
-})
-// After a redirect from an identity provider a session exists, although this page did not start it.
-if (window.location.hash === signedInFragment) {
-  sessionMark.set(true)
-  window.history.replaceState(null, '', window.location.pathname)
-}
-session = createSession(sessionCalls(api), sessionMark, (account) => forgetKept(window.localStorage, account))
 const live = createLive({
   api,
   clock: systemClock,
@@ -117,7 +72,7 @@ const keys = createKeys(systemClock, domFocus)
 document.addEventListener('keydown', (event) => keys.press(event))
 
 // Data of one account is never shown to the next, and the live channel belongs to the session.
-session.watch(() => {
+const followSession = () => {
   const state = session.state()
   if (state.phase === 'in' && !state.profile.account.mustChangePassword && !isFactorDue(state.profile, Date.now()))
     live.start()
@@ -127,8 +82,11 @@ session.watch(() => {
     queries.clear()
     work.clear()
   }
-})
-void session.start()
+}
+session.watch(followSession)
+// The sign-in page may have signed in before the application was loaded.
+if (session.state().phase === 'starting') void session.start()
+else followSession()
 
 // Queries that failed during an outage are repeated after it.
 let before = live.status().state

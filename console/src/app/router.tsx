@@ -1,4 +1,3 @@
-import { identityConfirmedPage } from '@portcullis/features/contract.ts'
 import { parseSearchText, searchText } from '@portcullis/platform/console/lib/view-state.ts'
 import { code } from '@portcullis/platform/console/ui/code.ts'
 import { createRouter, lazyRouteComponent, Outlet } from '@tanstack/react-router'
@@ -8,15 +7,6 @@ import { PendingPage } from './PendingPage.tsx'
 import { Gate } from './RequireSession.tsx'
 import { RouteFailure } from './RouteFailure.tsx'
 import { routeTree } from './routes.ts'
-
-/** Pages that open without a session. */
-const publicPages: readonly string[] = ['/sign-in', '/set-password', '/wall', identityConfirmedPage]
-
-/** Returns the address of the sign-in page that leads back to an address, or null for a page that needs no session. */
-export const signInFor = (pathname: string, search: string): string | null => {
-  if (publicPages.includes(pathname)) return null
-  return pathname === '/' && search === '' ? '/sign-in' : `/sign-in?${new URLSearchParams({ next: pathname + search })}`
-}
 
 /** All addresses of the console. Search parameters are flat text, so that addresses are short and readable. */
 export const createAppRouter = () => {

@@ -4,24 +4,24 @@
     try {
       return localStorage.getItem(key)
     } catch {
-      // Storage may be disabled; then the system's color scheme applies.
-      return null
+      // Storage may be disabled; then the system's color scheme applies, and only the server knows of a session.
+      return undefined
     }
   }
   const root = document.documentElement
   const chosen = read('portcullis-color-scheme')
   const dark = chosen === 'dark' || (chosen !== 'light' && matchMedia('(prefers-color-scheme: dark)').matches)
   root.setAttribute('data-mantine-color-scheme', dark ? 'dark' : 'light')
-  // Without a session the page is the sign-in page, which has no frame.
-  const isSignedIn = read('portcullis-has-session') === '1'
+  const files = __FILES__
+  const mark = read('portcullis-has-session')
+  const isSignedIn = mark === '1' || mark === undefined || location.hash === __SIGNED_IN__
+  const start = isSignedIn || __OPEN_PAGES__.includes(location.pathname) ? 'app' : 'sign-in'
+  // Without a session, the page has no frame.
   if (!isSignedIn) root.setAttribute('data-shell', 'plain')
 
-  // Otherwise the page would be requested only after the application has loaded and run.
-  const pages = __PAGES__
-  const [, first = ''] = location.pathname.split('/')
   const preloaded = new Set()
-  const preload = () => {
-    for (const file of (isSignedIn ? pages[first] : pages['sign-in']) ?? []) {
+  const preload = (wanted) => {
+    for (const file of wanted) {
       const link = document.createElement('link')
       link.rel = 'modulepreload'
       link.crossOrigin = ''
@@ -30,50 +30,98 @@
       document.head.append(link)
     }
   }
-  // The styles are the first file of the application, which has priority.
-  const afterStyles = ({ target }) => {
-    if (!(target instanceof HTMLLinkElement) || target.rel !== 'stylesheet') return
-    document.removeEventListener('load', afterStyles, true)
-    preload()
+  let styles
+  const loadStyles = () =>
+    files.style === ''
+      ? Promise.resolve()
+      : new Promise((resolve, reject) => {
+          const link = document.createElement('link')
+          link.rel = 'stylesheet'
+          link.href = files.style
+          link.onload = resolve
+          link.onerror = reject
+          document.head.append(link)
+        })
+  const loadApp = (path) => {
+    if (styles === undefined) {
+      // The styles are the first file of the application, which has priority over its page.
+      styles = loadStyles()
+      preload(files.app)
+      styles.then(
+        () => preload(files.pages[path.split('/')[1] ?? ''] ?? []),
+        () => {},
+      )
+    }
+    return styles
   }
-  // The window does not get these events.
-  document.addEventListener('load', afterStyles, true)
+
+  const early = new Map()
+  if (start === 'app') loadApp(location.pathname).catch(() => {})
+  else {
+    preload(files.signIn)
+    // The page needs this answer before it is usable.
+    const answer = fetch(__PROVIDERS__, { headers: { accept: 'application/json' }, cache: 'no-store' })
+    answer.catch(() => {})
+    early.set(__PROVIDERS__, answer)
+  }
 
   let isWaiting = false
+  let frame
+  const words = () => document.getElementById('shell-words')
   const isAsset = (name) => name.includes('/assets/')
   const showProgress = () => {
-    const words = document.getElementById('shell-words')
-    if (words === null || isWaiting) return
+    const line = words()
+    if (line === null || isWaiting) return
     const wanted = document.querySelectorAll('[src^="/assets/"],[href^="/assets/"]').length
     const loaded = performance.getEntriesByType('resource').filter(({ name }) => isAsset(name)).length
-    const what = isSignedIn ? 'Loading the console…' : 'Loading the sign-in page…'
-    words.textContent = loaded > 0 && loaded < wanted ? `${what} ${loaded} of ${wanted} files` : what
+    const what = root.dataset.shell === 'plain' ? 'Loading the sign-in page…' : 'Loading the console…'
+    line.textContent = loaded > 0 && loaded < wanted ? `${what} ${loaded} of ${wanted} files` : what
   }
   new MutationObserver((_changes, observer) => {
-    if (document.getElementById('shell-words') === null) return
+    if (words() === null) return
     observer.disconnect()
+    frame = document.querySelector('.shell').cloneNode(true)
     showProgress()
   }).observe(root, { childList: true, subtree: true })
   new PerformanceObserver(showProgress).observe({ type: 'resource' })
-  const retry = () =>
+  const reloadLater = () =>
     setTimeout(() => {
       fetch('/healthz', { cache: 'no-store' }).then(
-        (answer) => (answer.ok ? location.reload() : retry()),
-        () => retry(),
+        (answer) => (answer.ok ? location.reload() : reloadLater()),
+        () => reloadLater(),
       )
     }, 2_000)
+  const retry = () => {
+    const line = words()
+    if (isWaiting || line === null) return
+    isWaiting = true
+    line.textContent = "Can't reach the server. Retrying…"
+    reloadLater()
+  }
   // A stylesheet or script failed to load, so only this script can show an error.
   addEventListener(
     'error',
     ({ target }) => {
       const isFile = target instanceof HTMLScriptElement || target instanceof HTMLLinkElement
-      const words = document.getElementById('shell-words')
       // The application reports a page that cannot be loaded.
-      if (!isFile || preloaded.has(target) || isWaiting || words === null) return
-      isWaiting = true
-      words.textContent = "Can't reach the server. Retrying…"
-      retry()
+      if (isFile && !preloaded.has(target)) retry()
     },
     true,
   )
+
+  globalThis.portcullisShell = {
+    start,
+    loadApp,
+    retry,
+    showApp: () => {
+      root.removeAttribute('data-shell')
+      document.getElementById('root').replaceChildren(frame)
+      showProgress()
+    },
+    takeEarly: (address) => {
+      const answer = early.get(address)
+      early.delete(address)
+      return answer
+    },
+  }
 })()

@@ -1,5 +1,5 @@
+import { strings } from '@portcullis/platform/console/lib/strings.ts'
 import { contrast } from '@portcullis/platform/console/ui/theme/contrast.ts'
-import { pageWords as strings } from '@portcullis/platform/console/ui/words.ts'
 
 /** The customer's items of the sign-in page; each may be empty. */
 export interface CustomLogin {

@@ -31,14 +31,15 @@ export const sessionCalls = (api: Pick<Api, 'call' | 'setToken' | 'renew'>): Ses
   forget: () => api.setToken(null),
 })
 
-interface SignIn {
-  api: Pick<Api, 'send' | 'setToken'>
+/** The services that a sign-in needs. The application has more. */
+export interface SignInServices {
+  api: Pick<Api, 'call' | 'send' | 'setToken'>
   session: Pick<Session, 'reload'>
 }
 
 /** Signs in with the password. Returns the required second factor, or null. */
 export const signIn = async (
-  { api, session }: SignIn,
+  { api, session }: SignInServices,
   username: string,
   password: string,
 ): Promise<MfaRequired | null> => {
@@ -53,7 +54,7 @@ export const signIn = async (
 
 /** Completes a sign-in with the second factor. */
 export const completeSignIn = async (
-  { api, session }: SignIn,
+  { api, session }: SignInServices,
   { mfaToken }: Pick<MfaRequired, 'mfaToken'>,
   factor: SecondFactor,
 ): Promise<void> => {

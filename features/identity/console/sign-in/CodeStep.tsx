@@ -1,6 +1,6 @@
-import { Button, TextInput } from '@mantine/core'
 import { CallFailure } from '@portcullis/platform/console/lib/problem.ts'
 import { useRef, useState } from 'react'
+import { Action, Field } from './fields.tsx'
 import { refusalText } from './refusal.ts'
 import type { StepProps } from './step.ts'
 import { strings } from './strings.ts'
@@ -32,15 +32,13 @@ export const CodeStep = ({ prove, refuse }: StepProps) => {
         else refuse(strings.codeTooShort)
       }}
     >
-      <TextInput
+      <Field
         ref={field}
         label={strings.code}
         name="one-time-code"
         autoComplete="one-time-code"
         inputMode="numeric"
         maxLength={16}
-        required
-        withAsterisk={false}
         autoFocus
         readOnly={busy}
         value={code}
@@ -50,9 +48,9 @@ export const CodeStep = ({ prove, refuse }: StepProps) => {
           if (text.replaceAll(/\D/g, '').length === digits) void send(text)
         }}
       />
-      <Button type="submit" loading={busy} fullWidth>
+      <Action type="submit" busy={busy}>
         {strings.signIn}
-      </Button>
+      </Action>
     </form>
   )
 }

@@ -1,10 +1,10 @@
-import { Button } from '@mantine/core'
 import { CallFailure } from '@portcullis/platform/console/lib/problem.ts'
-import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { useEffect, useRef, useState } from 'react'
 import { type MfaRequired, type ResponseOf, startPasskeySignIn } from '#features/contract.ts'
 import { endPasskeyQuestion, passkeyRefusal, provePasskey } from '../shared/passkeys.ts'
+import type { SignInServices } from '../shared/session.ts'
+import { Action } from './fields.tsx'
 import { isOver, refusalText } from './refusal.ts'
 import type { StepProps } from './step.ts'
 import { strings } from './strings.ts'
@@ -13,14 +13,14 @@ const refusalOf = (failure: unknown): string | null =>
   failure instanceof CallFailure && failure.code !== 'mfa_code_wrong' ? refusalText(failure) : passkeyRefusal(failure)
 
 export interface PasskeyStepProps extends StepProps {
+  api: SignInServices['api']
   asked: MfaRequired
   /** The sign-in has expired: returns to the password. */
   over: () => void
 }
 
 /** Asks the browser for a passkey: once when the step opens, and again when the button is pressed. */
-export const PasskeyStep = ({ asked, prove, refuse, over }: PasskeyStepProps) => {
-  const { api } = useServices()
+export const PasskeyStep = ({ api, asked, prove, refuse, over }: PasskeyStepProps) => {
   const [busy, setBusy] = useState(false)
   const begun = useRef(false)
   const shown = useRef(false)
@@ -56,9 +56,9 @@ export const PasskeyStep = ({ asked, prove, refuse, over }: PasskeyStepProps) =>
       <Text as="p" style={{ margin: '0 0 16px' }}>
         {strings.passkeyText}
       </Text>
-      <Button loading={busy} fullWidth autoFocus onClick={() => void ask()}>
+      <Action busy={busy} autoFocus onClick={() => void ask()}>
         {strings.askAgain}
-      </Button>
+      </Action>
     </>
   )
 }

@@ -1,6 +1,6 @@
-import { Button, TextInput } from '@mantine/core'
 import { CallFailure } from '@portcullis/platform/console/lib/problem.ts'
 import { useState } from 'react'
+import { Action, Field } from './fields.tsx'
 import { refusalText } from './refusal.ts'
 import type { StepProps } from './step.ts'
 import { strings } from './strings.ts'
@@ -23,24 +23,22 @@ export const RecoveryStep = ({ prove }: StepProps) => {
         if (!(await prove({ recoveryCode: recoveryCode.trim() }, refusalOf))) setBusy(false)
       }}
     >
-      <TextInput
+      <Field
         label={strings.recoveryCode}
-        description={strings.recoveryCodeHelp}
+        help={strings.recoveryCodeHelp}
         placeholder="xxxx-xxxx-xxxx-xxxx"
         name="recovery-code"
         autoComplete="off"
         autoCapitalize="none"
         spellCheck={false}
         maxLength={64}
-        required
-        withAsterisk={false}
         autoFocus
         value={recoveryCode}
         onChange={(event) => setRecoveryCode(event.currentTarget.value)}
       />
-      <Button type="submit" loading={busy} fullWidth>
+      <Action type="submit" busy={busy}>
         {strings.signIn}
-      </Button>
+      </Action>
     </form>
   )
 }

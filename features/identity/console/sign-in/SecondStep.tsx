@@ -1,11 +1,10 @@
-import { Alert, Button } from '@mantine/core'
-import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { useState } from 'react'
 import type { MfaRequired } from '#features/contract.ts'
 import { passkeysWork } from '../shared/passkeys.ts'
-import { completeSignIn } from '../shared/session.ts'
+import { completeSignIn, type SignInServices } from '../shared/session.ts'
 import { CodeStep } from './CodeStep.tsx'
+import { Action, Message } from './fields.tsx'
 import { PasskeyStep } from './PasskeyStep.tsx'
 import { RecoveryStep } from './RecoveryStep.tsx'
 import { isOver, suspensionText } from './refusal.ts'
@@ -15,6 +14,7 @@ import { strings } from './strings.ts'
 type Method = MfaRequired['methods'][number]
 
 export interface SecondStepProps {
+  services: SignInServices
   asked: MfaRequired
   /** Returns to the password; `why` explains it if the user did not ask for it. */
   back: (why: string | null) => void
@@ -27,8 +27,7 @@ const offers: Record<Method, string> = {
 }
 
 /** Asks for the second factor after the password. */
-export const SecondStep = ({ asked, back }: SecondStepProps) => {
-  const services = useServices()
+export const SecondStep = ({ services, asked, back }: SecondStepProps) => {
   const methods = asked.methods.filter((method) => method !== 'passkey' || passkeysWork())
   const [method, setMethod] = useState<Method | undefined>(methods[0])
   const [refusal, setRefusal] = useState<string | null>(null)
@@ -50,34 +49,29 @@ export const SecondStep = ({ asked, back }: SecondStepProps) => {
   const step = { prove, refuse: setRefusal }
   return (
     <Stack gap={16}>
-      {refusal === null ? null : (
-        <Alert color="red" role="alert">
-          {refusal}
-        </Alert>
-      )}
+      {refusal === null ? null : <Message isRefusal>{refusal}</Message>}
       {method === 'totp' ? <CodeStep {...step} /> : null}
-      {method === 'passkey' ? <PasskeyStep {...step} asked={asked} over={over} /> : null}
+      {method === 'passkey' ? <PasskeyStep {...step} api={services.api} asked={asked} over={over} /> : null}
       {method === 'recovery' ? <RecoveryStep {...step} /> : null}
-      {methods.length === 0 ? <Alert color="red">{strings.noPasskeyHere}</Alert> : null}
+      {methods.length === 0 ? <Message isRefusal>{strings.noPasskeyHere}</Message> : null}
       <Stack gap={8}>
         {methods
           .filter((other) => other !== method)
           .map((other) => (
-            <Button
+            <Action
               key={other}
               variant="default"
-              fullWidth
               onClick={() => {
                 setRefusal(null)
                 setMethod(other)
               }}
             >
               {offers[other]}
-            </Button>
+            </Action>
           ))}
-        <Button variant="subtle" fullWidth onClick={() => back(null)}>
+        <Action variant="subtle" onClick={() => back(null)}>
           {strings.backToPassword}
-        </Button>
+        </Action>
       </Stack>
     </Stack>
   )
