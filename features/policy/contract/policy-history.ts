@@ -63,6 +63,7 @@ const PolicyReturn = closed({
 
 export const restorePolicy = operation({
   ...common,
+  fresh: 'a restored rule allows an attack tool',
   id: 'restorePolicy',
   method: 'POST',
   path: '/prime/webui/policy/restore',
@@ -91,6 +92,7 @@ export const restorePolicy = operation({
 
 export const undoPolicyVersion = operation({
   ...common,
+  fresh: 'a restored rule allows an attack tool',
   id: 'undoPolicyVersion',
   method: 'POST',
   path: '/prime/webui/policy/history/{version}/undo',
@@ -122,7 +124,7 @@ export const undoPolicyJob = operation({
   path: '/prime/webui/policy/jobs/{id}/undo',
   summary: 'Undoes the changes of a bulk approval',
   description:
-    'Restores the rules that the job changed, as one new version. All other changes are kept. If the job is still running, or one of these rules has changed since, the server returns 409 and changes nothing. An undo that newly allows devices on more hosts than the limit needs a second approver. With `dryRun`, the response shows the result and nothing is changed.',
+    'Restores the rules that the job changed, as one new version. All other changes are kept. If the job is still running or changed no rules, or one of these rules has changed since, the server returns 409 and changes nothing. An undo that newly allows devices on more hosts than the limit needs a second approver. With `dryRun`, the response shows the result and nothing is changed.',
   params: closed({ id: Type.String({ maxLength: 64, description: 'ID of the job that `runBulk` returned.' }) }),
   body: closed({
     dryRun: Type.Optional(Type.Boolean({ default: false })),

@@ -163,7 +163,12 @@ export const createRestore = (
       const labels = { summary: `Undid: ${title}`, action: 'policy.undone', details: `job ${jobId}` } as const
       return run(
         actor,
-        planOf(actor, async (tx) => changedBy(tx, await store.versionsOfJob(tx, jobId))),
+        planOf(actor, async (tx) => {
+          const versions = await store.versionsOfJob(tx, jobId)
+          if (state === 'completed' && versions.length === 0)
+            throw new AppError('conflict', { detail: 'This job changed no rules, so there is nothing to undo.' })
+          return changedBy(tx, versions)
+        }),
         given,
         labels,
       )

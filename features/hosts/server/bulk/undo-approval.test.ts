@@ -61,6 +61,22 @@ describe('a bulk approval', () => {
     expect((await undo(jobId)).statusCode).toBe(409)
   })
 
+  it('is not undone if its job changed no rules', async () => {
+    const { agentId } = await enrolAgent(t, { devices: [plainKeyboard()] })
+    await approve([agentId])
+    const tagging = (await post('agents/bulk', { uuids: [agentId], action: 'tag', hashtags: ['lobby'] })).json().jobId
+    const approvedAgain = await approve([agentId])
+    await t.jobs.drain()
+    for (const jobId of [tagging, approvedAgain])
+      for (const dryRun of [true, false]) {
+        const refused = await undo(jobId, { dryRun })
+        expect([refused.statusCode, refused.json().detail]).toEqual([
+          409,
+          'This job changed no rules, so there is nothing to undo.',
+        ])
+      }
+  })
+
   it('is not undone if one of its rules changed since, or if the job is unknown', async () => {
     const agent = await enrolAgent(t, { devices: [plainKeyboard()] })
     const jobId = await approve([agent.agentId])
