@@ -231,6 +231,7 @@ export const listPolicyRules = operation({
 
 export const createPolicyRule = operation({
   ...common,
+  fresh: 'the rule allows an attack tool',
   id: 'createPolicyRule',
   method: 'POST',
   path: '/prime/webui/policy/rules',
@@ -244,6 +245,7 @@ export const createPolicyRule = operation({
 
 export const updatePolicyRule = operation({
   ...common,
+  fresh: 'the rule allows an attack tool',
   id: 'updatePolicyRule',
   method: 'PUT',
   path: '/prime/webui/policy/rules/{id}',
@@ -279,6 +281,7 @@ export const listPolicyGrants = operation({
 
 export const createPolicyGrant = operation({
   ...common,
+  fresh: 'the rule allows an attack tool',
   id: 'createPolicyGrant',
   method: 'POST',
   path: '/prime/webui/policy/grants',
@@ -290,6 +293,7 @@ export const createPolicyGrant = operation({
 
 export const updatePolicyGrant = operation({
   ...common,
+  fresh: 'the rule allows an attack tool',
   id: 'updatePolicyGrant',
   method: 'PUT',
   path: '/prime/webui/policy/grants/{id}',

@@ -2,6 +2,7 @@
 //   five minutes; API tokens cannot call them.
 
 import { createHash, generateKeyPairSync, sign } from 'node:crypto'
+import { rubberDucky } from '@portcullis/domain/testing'
 import { knowledgeProofText } from '@portcullis/features/contract.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import type { TestAgent } from '@portcullis/server/test/builders.ts'
@@ -39,6 +40,11 @@ let ops: Person
 let apiToken: string
 /** Tokens of the Manager. */
 let tokenIds: string[]
+let ruleId: string
+let grantId: string
+let grantEnd: string
+/** Version of the policy that deleted a rule for an attack tool. */
+let deletedAt: number
 /** The session of an Administrator who has just signed in. */
 let fresh: string
 /** The session of an Administrator who entered the password six minutes ago; renewed since. */
@@ -293,6 +299,8 @@ beforeAll(async () => {
   const saved = await admin.post(`${base}/generalconfig/AddOrUpdateLDAPServer`, { LDAP_BASE_DN: 'dc=example,dc=org' })
   expect(saved.statusCode, saved.body).toBe(200)
   backupJobId = await waitingBackup()
+  await prepareRules()
+  await prepareDevices()
   manager = await person(t, { profile: 20 })
   user = await person(t)
   ops = await person(t, { profile: 10 })
@@ -313,6 +321,25 @@ beforeAll(async () => {
   stale = (await t.as(undefined).post(`${base}/Auth/RefreshToken`, { refreshToken })).json().token
 })
 afterAll(() => t.close())
+
+/** Adds a rule and a grant, and deletes a rule for an attack tool. */
+const prepareRules = async () => {
+  const admin = await t.admin()
+  const add = async (payload: object) => (await admin.post(`${base}/policy/rules`, payload)).json()
+  const model = { effect: 'allow', vid: '0781', pid: '5581', reason: 'test', host: uuids()[0] }
+  grantEnd = new Date(t.clock.now() + 3_600_000).toISOString()
+  ruleId = (await add(model)).rule.id
+  grantId = (await add({ ...model, isGrant: true, expiresAt: grantEnd })).rule.id
+  const { id } = (await add({ ...model, ...attackTool })).rule
+  deletedAt = (await admin.delete(`${base}/policy/rules/${id}`)).json().version
+}
+
+/** Attaches an attack tool, and adds a connection with the default credentials. */
+const prepareDevices = async () => {
+  await agents[0]?.plug(rubberDucky({ portPath: '1-5' }))
+  const added = await (await t.admin()).post(`${base}/${details}`, { computerName: 'old.example.org' })
+  expect(added.statusCode, added.body).toBe(200)
+}
 
 /** Adds a job that no server runs. Returns its id. */
 const waitingBackup = () =>
@@ -358,8 +385,56 @@ const contents = () =>
 const people = (operations: readonly AnyOperation[]): AnyOperation[] =>
   operations.filter(({ permission }) => permission !== 'public' && permission !== 'agent')
 
-/** Need fresh authentication only for attack tools or default credentials, which the tests of these operations cover. */
-const freshForSome = ['addConnections', 'confirmHostKeys', 'decideDevices', 'peripheralsCommand', 'updateConnection']
+const details = 'agents/agentless/connectiondetails'
+const attackTool = { ...{ vid: '03EB', pid: '2401' }, reason: 'test', overrideAttackTool: true }
+
+/** Requests for attack tools or default credentials. Other requests to these operations need no fresh authentication. */
+const freshForSome: Readonly<Record<string, () => Request[]>> = {
+  createPolicyRule: () => [{ path: 'policy/rules', payload: { effect: 'allow', ...attackTool } }],
+  updatePolicyRule: () => [
+    { method: 'PUT', path: `policy/rules/${ruleId}`, payload: { effect: 'allow', ...attackTool } },
+  ],
+  createPolicyGrant: () => [{ path: 'policy/grants', payload: { ...attackTool, expiresAt: grantEnd } }],
+  updatePolicyGrant: () => [
+    { method: 'PUT', path: `policy/grants/${grantId}`, payload: { ...attackTool, expiresAt: grantEnd } },
+  ],
+  undoPolicyVersion: () => [{ path: `policy/history/${deletedAt}/undo`, payload: {} }],
+  restorePolicy: () => [{ path: 'policy/restore', payload: { version: deletedAt - 1 } }],
+  decideDevices: () => [
+    {
+      path: 'policy/decisions',
+      payload: {
+        decision: 'allow',
+        devices: [{ uuid: uuids()[0], vid: '03EB', pid: '2401' }],
+        reason: 'test',
+        overrideAttackTool: true,
+      },
+    },
+  ],
+  peripheralsCommand: () => [
+    {
+      path: 'peripherals/command',
+      payload: {
+        opCode: 'APPROVE',
+        peripheralsIds: [{ uuid: uuids()[0], vid: '03EB', pid: '2401' }],
+        reason: 'test',
+        overrideAttackTool: true,
+      },
+    },
+  ],
+  addConnections: () => [{ path: details, payload: { computerName: 'new.example.org', isConfirmed: true } }],
+  updateConnection: () => [
+    { method: 'PUT', path: details, payload: { computerName: 'old.example.org', isConfirmed: true } },
+  ],
+  confirmHostKeys: () => [
+    {
+      path: `${details}/confirmhostkeys`,
+      payload: { hosts: [{ computerName: 'old.example.org', hostKeyFingerprint: `SHA256:${'k'.repeat(43)}` }] },
+    },
+  ],
+}
+
+const gated = { ...freshForSome, ...fleetMoving }
 
 describe('operations that affect the whole fleet or its secrets', () => {
   it('are all listed in this test, as the contract declares them', () => {
@@ -371,12 +446,12 @@ describe('operations that affect the whole fleet or its secrets', () => {
         .filter(({ fresh }) => fresh !== undefined)
         .map(({ id }) => id)
         .sort(),
-    ).toEqual([...Object.keys(fleetMoving), ...freshForSome].sort())
+    ).toEqual(Object.keys(gated).sort())
   })
 
-  it.each(Object.keys(fleetMoving))('%s refuses API tokens and stale sessions and changes nothing', async (id) => {
+  it.each(Object.keys(gated))('%s refuses API tokens and stale sessions and changes nothing', async (id) => {
     const before = await contents()
-    for (const request of fleetMoving[id]?.() ?? []) {
+    for (const request of gated[id as keyof typeof gated]?.() ?? []) {
       const what = JSON.stringify(request)
       const byToken = await send(apiToken, request)
       expect([byToken.statusCode, byToken.json().code], what).toEqual([403, 'session_required'])
@@ -387,8 +462,8 @@ describe('operations that affect the whole fleet or its secrets', () => {
     expect(await contents()).toEqual(before)
   })
 
-  it.each(Object.keys(fleetMoving))('%s accepts a fresh session', async (id) => {
-    for (const request of fleetMoving[id]?.() ?? []) {
+  it.each(Object.keys(gated))('%s accepts a fresh session', async (id) => {
+    for (const request of gated[id as keyof typeof gated]?.() ?? []) {
       const answer = await send(fresh, request)
       const isJson = String(answer.headers['content-type']).includes('json')
       const code = isJson ? answer.json().code : ''
