@@ -51,6 +51,7 @@ const preview: ResponseOf<typeof previewPolicy> = {
   worksAgain: none,
   newlyAllowed: 0,
   effects: [],
+  brokenTests: [],
   warnings: [],
   secondPerson: false,
   prediction: {

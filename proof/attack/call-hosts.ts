@@ -32,6 +32,7 @@ const callDecisions = async (caller: Caller, { wire }: Environment, host: Host):
   await post(`heldPorts/${host.agentId}/${held.id}/release`, { acceptDrivers: false })
   const known = await devicesOf(caller, host)
   const [stick, tool] = [known.find(({ vid }) => vid !== '03EB'), known.find(({ vid }) => vid === '03EB')]
+  await get(`policy/tests/sample?uuid=${host.agentId}&deviceID=${encodeURIComponent(String(stick?.deviceID))}`)
   const { version } = await post('policy/decisions', {
     ...{ decision: 'deny', reason: 'gate' },
     devices: [{ uuid: host.agentId, vid: stick?.vid, pid: stick?.pid, deviceID: stick?.deviceID }],

@@ -35,7 +35,7 @@ const byPermission: Readonly<Record<Permission | 'public', string>> = {
     getAssetStreamState getDevicePassport getEvents getEventsIntegration getHashtags getHostTimeline getIcons getJob getModelPassport getPeripheralModels
     getPeripherals getPolicy getWindowsEnforcement getPolicyTest getRollout listAssetConsumers listChangeRequests
     readChangeRequest downloadChangeRequest listCommands feedHost listConnections listFeeds listHeldPorts listJobs
-    listPackages listPolicyGrants listPolicyRules listQuarantines listRolloutHosts listRollouts listRuleTests listRuleGroups live getTrends policyActivity
+    listPackages listPolicyGrants listPolicyRules listQuarantines listRolloutHosts listRollouts listRuleTests sampleRuleTest listRuleGroups live getTrends policyActivity
     policyApprovals policyHistory previewBulk previewPolicy readNacEndpoint spoofedIdentities testPolicyDraft
     suggestFilterValues uncommonPeripherals uniqueWhitelistViolation vulnerablePeripherals workerPollerDetails`,
   'audit:read': `

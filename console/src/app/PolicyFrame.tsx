@@ -8,6 +8,7 @@ const views = [
   { to: '/policy', title: strings.rules },
   { to: '/policy/grants', title: strings.grants },
   { to: '/policy/simulator', title: strings.simulator },
+  { to: '/policy/tests', title: strings.tests },
   { to: '/policy/history', title: strings.history },
   { to: '/policy/requests', title: strings.changeRequests },
   { to: '/policy/settings', title: strings.settings },

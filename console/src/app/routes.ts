@@ -215,6 +215,12 @@ const simulator = createRoute({
   validateSearch: listSearch<'days' | 'hashtags' | 'hostUuid' | 'decision'>(),
   staticData: { page: (): Page => import('@portcullis/features/policy/console/SimulatorPage.tsx') },
 })
+const policyTests = createRoute({
+  getParentRoute: () => policy,
+  path: '/tests',
+  validateSearch: textSearch<'open' | 'onHost' | 'deviceOf'>(),
+  staticData: { page: (): Page => import('@portcullis/features/policy/console/tests/TestsPage.tsx') },
+})
 const policyHistory = createRoute({
   getParentRoute: () => policy,
   path: '/history',
@@ -406,7 +412,7 @@ export const routeTree = root.addChildren([
     rollout,
     commands,
     approvals,
-    policy.addChildren([rules, grants, simulator, policyHistory, policySettings, requests]),
+    policy.addChildren([rules, grants, simulator, policyTests, policyHistory, policySettings, requests]),
     reports,
     reportHistory,
     report,

@@ -102,7 +102,7 @@ const Head = ({ uuid, device, onChanged }: { uuid: string; device: Peripheral; o
 }
 
 /** Links to devices and hosts with the same model, and to new rules. */
-const SameModel = ({ device, count }: { device: Peripheral; count: number }) => {
+const SameModel = ({ uuid, device, count }: { uuid: string; device: Peripheral; count: number }) => {
   const { session } = useServices()
   return (
     <p>
@@ -122,6 +122,10 @@ const SameModel = ({ device, count }: { device: Peripheral; count: number }) => 
           {' · '}
           <Link to="/policy" search={{ open: 'new', device: `${device.vid}:${device.pid}` }}>
             {strings.addModelRule}
+          </Link>
+          {' · '}
+          <Link to="/policy/tests" search={{ open: 'new', onHost: uuid, deviceOf: device.deviceID }}>
+            {strings.addTest}
           </Link>
         </>
       ) : null}
@@ -151,7 +155,9 @@ export const PeripheralDetail = ({ uuid, deviceId }: { uuid: string; deviceId: s
         <DecideButtons device={device} tags={hostTags} />
         <Passport uuid={uuid} deviceId={deviceId} />
         <DeviceFacts device={device} />
-        {sameModel.data === undefined ? null : <SameModel device={device} count={sameModel.data.recordsFiltered} />}
+        {sameModel.data === undefined ? null : (
+          <SameModel uuid={uuid} device={device} count={sameModel.data.recordsFiltered} />
+        )}
       </DrawerBody>
     </Stack>
   )

@@ -11,6 +11,7 @@ export const strings = withPageWords({
   hostsWithThisModel: 'Hosts with this model',
   addFingerprintRule: 'Add rule for this fingerprint',
   addModelRule: 'Add rule for this model',
+  addTest: 'Add test from this device',
   notFound: 'Device not found',
   notFoundHint: 'It may have been deleted after its host was removed, or the address is wrong.',
   findings: 'Findings',

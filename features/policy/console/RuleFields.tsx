@@ -99,7 +99,18 @@ const Devices = ({ draft, change, faults, text }: PartProps & { text: ReturnType
 )
 
 /** The hosts that a rule applies to. */
-export const Hosts = ({ draft, change, faults }: PartProps) => (
+export const Hosts = ({
+  draft,
+  change,
+  faults,
+  allLabel = strings.allHosts,
+}: {
+  draft: Pick<RuleDraft, 'scope' | 'host' | 'tag'>
+  change: (part: Partial<Pick<RuleDraft, 'scope' | 'host' | 'tag'>>) => void
+  faults: Partial<Record<'scope' | 'host' | 'tag', string | undefined>>
+  /** Label of the choice without a host and a tag. */
+  allLabel?: string
+}) => (
   <fieldset>
     <legend>{strings.scope}</legend>
     <SegmentedControl
@@ -111,7 +122,7 @@ export const Hosts = ({ draft, change, faults }: PartProps) => (
       data={[
         { value: 'host', label: strings.oneHost },
         { value: 'tag', label: strings.hostsWithATag },
-        { value: 'all', label: strings.allHosts },
+        { value: 'all', label: allLabel },
       ]}
     />
     {faults.scope === undefined ? null : (

@@ -385,6 +385,16 @@ export const previewPolicy = operation({
       description: 'The first 200 devices: attack tools, then devices that stop working, then all others.',
     }),
     warnings: Type.Array(PolicyWarning),
+    brokenTests: Type.Array(
+      closed({
+        id: Type.String({ description: 'ID of the test.' }),
+        name: Type.String(),
+        expected: Type.Enum(['allow', 'block']),
+        decision: Type.Enum(['allow', 'block'], { description: 'Decision after the change.' }),
+        why: Type.String({ description: 'What decides after the change, in words.' }),
+      }),
+      { description: 'The first 100 tests that pass now and that the change makes fail. They refuse the change.' },
+    ),
     secondPerson: Type.Boolean({ description: 'True if saving this change requires a second approver.' }),
     prediction: Prediction,
   }),

@@ -111,6 +111,23 @@ export const listRuleTests = operation({
   examples: { response: { data: [answer] } },
 })
 
+export const sampleRuleTest = operation({
+  id: 'sampleRuleTest',
+  method: 'GET',
+  path: `${path}/sample`,
+  tag: 'Policy',
+  summary: 'Returns a test that expects the present decision on a device',
+  description: 'Nothing is stored. `createRuleTest` takes the response as its body.',
+  permission: 'fleet:read',
+  errors: ['not_found'],
+  query: closed({
+    uuid: Type.String({ minLength: 1, maxLength: 128, description: 'UUID of a host that has or had the device.' }),
+    deviceID: Type.String({ minLength: 1, maxLength: 1_024, description: '`deviceID` of the device on that host.' }),
+  }),
+  response: RuleTestBody,
+  examples: { response: bodyExample },
+})
+
 export const createRuleTest = operation({
   ...common,
   id: 'createRuleTest',

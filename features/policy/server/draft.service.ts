@@ -14,6 +14,8 @@ import type { PredictedRow } from './predict.read.ts'
 import { warningsOf } from './warnings.ts'
 
 const listedEffects = 200
+/** Maximum number of broken tests in a response. */
+const listedTests = 100
 /** Maximum number of warnings in a response. */
 const listedWarnings = 50
 
@@ -47,7 +49,7 @@ interface Rules {
 
 /** Previews rule changes. Writes nothing. */
 export const createDrafts = (context: PolicyContext, approvals: Pick<Approvals, 'plan'>) => {
-  const { longRead, clock, store, affected, predict, newlyAllowed, changeRequests } = context
+  const { longRead, clock, store, affected, predict, newlyAllowed, changeRequests, ruleTests } = context
   const rowOf = (written: WrittenRule, n: number): RuleRow => ({
     ...written,
     rule_id: draftId(n),
@@ -172,6 +174,7 @@ export const createDrafts = (context: PolicyContext, approvals: Pick<Approvals, 
           newlyAllowed: opened.hosts,
           effects: effects.map(effectView),
           warnings: warnings.slice(0, listedWarnings),
+          brokenTests: (await ruleTests.brokenBy(tx, rules)).slice(0, listedTests),
           secondPerson: !(await changeRequests.mayAlone(actor, { kind: 'allow', ...opened }, tx)),
           prediction: stated,
         }

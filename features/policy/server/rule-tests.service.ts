@@ -1,11 +1,20 @@
-import { countText, escapeText, type PolicyDecision, sourceNumber, unescapeText } from '@portcullis/domain'
+import {
+  cleanText,
+  countText,
+  escapeText,
+  isAllowing,
+  type PolicyDecision,
+  sourceNumber,
+  sourceOf,
+  unescapeText,
+} from '@portcullis/domain'
 import { AppError, invalid, notFound } from '@portcullis/platform/server/app-error.ts'
 import { isPgError, type Queryable, type Tx } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import { isId, newId } from '@portcullis/platform/server/ids.ts'
 import { fold } from '@portcullis/platform/server/list/columns.ts'
 import { mostRuleTests, type RuleTest, type RuleTestBody } from '#features/contract.ts'
-import { decisionReason } from '#features/devices/server/index.ts'
+import { decisionReason, deviceOf } from '#features/devices/server/index.ts'
 import type { Affected } from './affected.store.ts'
 import type { PolicyBaseContext } from './context.ts'
 import type { PolicyStore, RuleRow } from './policy.store.ts'
@@ -21,7 +30,9 @@ interface ChangedRules {
 
 /** A test that passes now and fails after a change. */
 interface BrokenTest {
-  test: HostedTest
+  id: string
+  name: string
+  expected: 'allow' | 'block'
   decision: 'allow' | 'block'
   why: string
 }
@@ -41,7 +52,7 @@ const bodyOf = (row: RuleTestRow) => ({
 
 /** Expected decisions that people keep beside the rules. */
 export const createRuleTests = (
-  { db, clock, audit }: Pick<PolicyBaseContext, 'db' | 'clock' | 'audit'>,
+  { db, clock, audit, peripherals }: Pick<PolicyBaseContext, 'db' | 'clock' | 'audit' | 'peripherals'>,
   store: PolicyStore,
   seals: Seals,
   affected: Pick<Affected, 'rulePrints'>,
@@ -77,7 +88,8 @@ export const createRuleTests = (
       const [was, is] = [before[i], after[i]]
       if (was === undefined || is === undefined || decisionOf(was) !== test.expected) return []
       if (decisionOf(is) === test.expected) return []
-      return [{ test, decision: decisionOf(is), why: whyOf(is, reasons.get(is.ruleId ?? '')) }]
+      const { test_id: id, name, expected } = test
+      return [{ id, name, expected, decision: decisionOf(is), why: whyOf(is, reasons.get(is.ruleId ?? '')) }]
     })
   }
 
@@ -88,14 +100,14 @@ export const createRuleTests = (
   async function assertPass(q: Queryable, change: ChangedRules): Promise<void> {
     const broken = await brokenBy(q, change)
     if (broken.length === 0) return
-    const names = broken.map(({ test }) => test.name)
+    const names = broken.map(({ name }) => name)
     throw new AppError(
       'policy_tests_failed',
       { tests: `${countText(names.length, 'test')} (${names.slice(0, 3).join(', ')}${names.length > 3 ? ', …' : ''})` },
       {
-        errors: broken.slice(0, namedMost).map(({ test, decision, why }) => ({
-          field: test.name,
-          message: `expected ${test.expected}, would ${decision}: ${why}`,
+        errors: broken.slice(0, namedMost).map(({ name, expected, decision, why }) => ({
+          field: name,
+          message: `expected ${expected}, would ${decision}: ${why}`,
         })),
       },
     )
@@ -200,6 +212,27 @@ export const createRuleTests = (
     brokenBy,
     list: () => list(db),
     write,
+    /** Returns a test that expects the present decision on a stored device. */
+    sample: (uuid: string, deviceID: string): Promise<RuleTestBody> =>
+      db.transaction(async (tx) => {
+        const rows = isId(uuid) ? await peripherals.storedOf(tx, [uuid]) : []
+        const row = rows.find(({ device_id }) => device_id === deviceID)
+        const fingerprint = (await peripherals.fingerprints.byIds(row === undefined ? [] : [row.design_id])).get(
+          row?.design_id ?? 0,
+        )
+        if (row === undefined || fingerprint === undefined) throw notFound('This host never had a device with this ID.')
+        const { vid, pid, productName, vendorName } = fingerprint
+        const device = deviceOf(fingerprint, { serial: row.serial, speed: row.speed, portPath: row.port_path })
+        const host = (await store.hostNames(tx, [uuid])).get(uuid) ?? uuid
+        return {
+          name: cleanText(`${productName || vendorName || `${vid}:${pid}`} on ${host}`).slice(0, 80),
+          expected: isAllowing(sourceOf(row.source)) ? 'allow' : 'block',
+          ...{ vid, pid, serial: row.serial, kinds: [...device.kinds] },
+          fingerprint: device.fingerprintWithoutRevision || null,
+          isAttackTool: device.attackTool !== null,
+          ...{ host: uuid, tag: null },
+        }
+      }),
     remove: (actor: Actor, id: string): Promise<{ deleted: string }> =>
       db.transaction(async (tx) => {
         await store.lockHead(tx)

@@ -60,6 +60,10 @@ describe('a test of the rules', () => {
       { field: 'Sticks of sales', message: 'expected allow, would block: Denied by a rule: incident 9' },
     ])
     expect(await version()).toBe(before)
+    const draft = { add: [{ effect: 'deny', kinds: ['Mass Storage'], reason: 'x' }] }
+    expect((await (await api()).post(`${base}/policy/preview`, draft)).json().brokenTests).toMatchObject([
+      { name: 'Sticks of sales', expected: 'allow', decision: 'block', why: 'Denied by a rule: x' },
+    ])
     // A deny of other devices breaks nothing.
     await rule({ effect: 'deny', kinds: ['Printer'], reason: '' })
   })
@@ -97,8 +101,11 @@ describe('a test of the rules', () => {
     const decide = (uuid: string, decision: 'allow' | 'deny') =>
       admin.post(`${base}/policy/decisions`, { decision, devices: [{ uuid, vid, pid }], reason: 'stock' })
     expect((await decide(agent.agentId, 'allow')).statusCode).toBe(200)
-    const mine = { vid, pid, serial: 'A1', fingerprint, host: agent.agentId }
-    expect(await add(mine)).toMatchObject({ passes: true, hostIdentifier: expect.any(String) })
+    const deviceId = encodeURIComponent(device?.deviceID ?? '')
+    const sampled = await admin.get(`${tests}/sample?uuid=${agent.agentId}&deviceID=${deviceId}`)
+    expect(sampled.json()).toMatchObject({ vid, pid, serial: 'A1', fingerprint, kinds: ['Mass Storage'] })
+    expect((await admin.get(`${tests}/sample?uuid=${other.agentId}&deviceID=x`)).statusCode).toBe(404)
+    expect(await add(sampled.json())).toMatchObject({ passes: true, host: agent.agentId })
     // Decisions about another host do not concern it.
     expect((await decide(other.agentId, 'deny')).statusCode).toBe(200)
     await refused(await decide(agent.agentId, 'deny'))

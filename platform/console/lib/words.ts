@@ -85,6 +85,7 @@ const words = messages({
   suspectedAttackTool: 'Suspected attack tool',
   systemColumn: 'System',
   tags: 'Tags',
+  tests: 'Tests',
   to: 'To',
   typeCount: 'Type {count} to confirm',
   undo: 'Undo',

@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { isOutage, isStoredRequest, messageOf } from '../lib/problem.ts'
+import { plainText } from '../lib/device-text.ts'
+import { CallFailure, isOutage, isStoredRequest, messageOf } from '../lib/problem.ts'
 import { Notice, Stack } from './layout/layout.tsx'
 import { SeverityShape } from './SeverityTag.tsx'
 import { strings } from './strings.ts'
@@ -42,6 +43,21 @@ const State = ({
   </Notice>
 )
 
+/** Lists the tests that refuse a change of the rules. */
+const BrokenTests = ({ failure }: { failure: unknown }) =>
+  failure instanceof CallFailure && failure.code === 'policy_tests_failed' ? (
+    <>
+      <Stack as="ul" gap={2} scroll style={{ maxHeight: 160 }}>
+        {failure.fields.map(({ field, message }) => (
+          <li key={field}>
+            <strong>{plainText(field)}</strong>: {plainText(message)}
+          </li>
+        ))}
+      </Stack>
+      <a href="/policy/tests">{strings.openTests}</a>
+    </>
+  ) : null
+
 /**
  * Shows a failure: what happened, the remedy, and a button to try again. After an outage it calls `retry` or `resend`
  * automatically. Any other change could take effect twice, so it only says that the server is back.
@@ -79,6 +95,7 @@ const Failure = ({ failure, retry, resend, inline = false }: Failed) => {
     >
       <strong>{title}</strong>
       <span>{detail}</span>
+      <BrokenTests failure={failure} />
       <span>
         {cure}
         {isOutage(failure) && (retry ?? resend) !== undefined ? ` ${strings.retrying}` : ''}

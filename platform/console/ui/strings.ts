@@ -1,6 +1,7 @@
 import { withWords } from '../lib/words.ts'
 
 export const strings = withWords({
+  openTests: 'Open tests',
   showPassword: 'Show password',
   actions: 'Actions',
   copied: 'Copied',

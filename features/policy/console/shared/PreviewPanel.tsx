@@ -113,6 +113,25 @@ export const PreviewPanel = ({ draft, waiting }: { draft: PreviewDraft | null; w
               ))}
             </Stack>
           )}
+          {preview.brokenTests.length === 0 ? null : (
+            <Stack as="ul" gap={4} fixed scroll style={{ maxHeight: 160 }} data-testid="broken-tests">
+              {preview.brokenTests.map(({ id, name, expected, why }) => (
+                <Row as="li" align="baseline" key={id}>
+                  <SeverityShape severity="red" />
+                  <span>
+                    {(expected === 'allow' ? strings.breaksAllow : strings.breaksBlock)({
+                      test: (
+                        <PlainLink key="test" href={`/policy/tests?open=${encodeURIComponent(id)}`}>
+                          <DeviceText value={name} />
+                        </PlainLink>
+                      ),
+                      why: <DeviceText key="why" value={why} />,
+                    })}
+                  </span>
+                </Row>
+              ))}
+            </Stack>
+          )}
           {preview.secondPerson ? (
             <SeverityLine severity="amber" data-testid="second-approver">
               <span>{strings.needsApprover}</span>

@@ -1,6 +1,8 @@
 import { withPageWords } from '@portcullis/platform/console/ui/words.ts'
 
 export const strings = withPageWords({
+  breaksAllow: 'Refused by the test {test}: it expects Allow, but would get Block ({why}).',
+  breaksBlock: 'Refused by the test {test}: it expects Block, but would get Allow ({why}).',
   bulkScope:
     '{devices} on {hosts, plural, one {# host} other {# hosts}}. Each decision applies only to the host that has the device:',
   moreModels: 'and {count, plural, one {# more model} other {# more models}}',

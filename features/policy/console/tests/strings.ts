@@ -1,0 +1,38 @@
+import { withPageWords } from '@portcullis/platform/console/ui/words.ts'
+
+export const strings = withPageWords({
+  intro:
+    'A test is an expected decision on a sample device. Before each change of the rules, all tests run. A change that makes a passing test fail is refused.',
+  addTest: 'Add test',
+  editTest: 'Edit test',
+  noTests: 'No tests yet',
+  noTestsHint:
+    'Add a test for a device that must keep working, or that must stay blocked. On the page of a device, “Add test” fills in its data.',
+  result: 'Result',
+  passes: 'Passes',
+  fails: 'Fails',
+  expected: 'Expected',
+  decisionNow: 'Decision now',
+  decidedOn: 'Host',
+  hostWithoutTags: 'Host without tags',
+  hostWithTag: 'A host with tag {tag}',
+  allow: 'Allow',
+  block: 'Block',
+  kinds: 'Kinds',
+  kindsHint: 'All kinds of the device. A stick that can also type has two.',
+  noSerial: 'Without a serial number',
+  isAttackTool: 'Known attack tool',
+  nameHint: 'For example: tills keep their scanner',
+  saved: 'Test saved.',
+  added: 'Test added.',
+  deleted: 'Test deleted.',
+  saveTest: 'Save test',
+  deleteTest: 'Delete test',
+  deleteEffect: 'it no longer guards the rules.',
+  oneTest: '1 test',
+  notFound: 'Test not found',
+  notFoundHint: 'It was deleted. The audit trail shows who deleted it and when.',
+  changedByAt: 'Changed by {user}, {time}',
+  allPass: '{count, plural, one {The test passes.} other {All # tests pass.}}',
+  someFail: '{failing, number} of {count, plural, one {# test} other {# tests}} fail.',
+})
