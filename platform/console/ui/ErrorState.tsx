@@ -46,16 +46,16 @@ const State = ({
 /** Lists the tests that refuse a change of the rules. */
 const BrokenTests = ({ failure }: { failure: unknown }) =>
   failure instanceof CallFailure && failure.code === 'policy_tests_failed' ? (
-    <>
-      <Stack as="ul" gap={2} scroll style={{ maxHeight: 160 }}>
-        {failure.fields.map(({ field, message }) => (
-          <li key={field}>
-            <strong>{plainText(field)}</strong>: {plainText(message)}
-          </li>
-        ))}
-      </Stack>
-      <a href="/policy/tests">{strings.openTests}</a>
-    </>
+    <Stack as="ul" gap={2} scroll style={{ maxHeight: 160 }}>
+      {failure.fields.map(({ field, message }) => (
+        <li key={field}>
+          <strong>{plainText(field)}</strong>: {plainText(message)}
+        </li>
+      ))}
+      <li>
+        <a href="/policy/tests">{strings.openTests}</a>
+      </li>
+    </Stack>
   ) : null
 
 /**

@@ -24,10 +24,13 @@ const Fields = ({ editing }: { editing: ReturnType<typeof useRuleTest> }) => {
   return (
     <>
       <TextInput size="xs" label={strings.name} placeholder={strings.nameHint} maxLength={80} {...text('name')} />
+      <Text as="span" small>
+        {strings.expectedDecision}
+      </Text>
       <SegmentedControl
         size="xs"
         fullWidth
-        aria-label={strings.expected}
+        aria-label={strings.expectedDecision}
         value={draft.expected}
         onChange={(expected) => edit({ expected: expected === 'block' ? 'block' : 'allow' })}
         data={[

@@ -12,6 +12,7 @@ export const strings = withPageWords({
   passes: 'Passes',
   fails: 'Fails',
   expected: 'Expected',
+  expectedDecision: 'Expected decision',
   decisionNow: 'Decision now',
   decidedOn: 'Host',
   hostWithoutTags: 'Host without tags',
@@ -34,5 +35,5 @@ export const strings = withPageWords({
   notFoundHint: 'It was deleted. The audit trail shows who deleted it and when.',
   changedByAt: 'Changed by {user}, {time}',
   allPass: '{count, plural, one {The test passes.} other {All # tests pass.}}',
-  someFail: '{failing, number} of {count, plural, one {# test} other {# tests}} fail.',
+  someFail: 'Failing tests: {failing, number} of {count, number}.',
 })
