@@ -21,6 +21,7 @@ export const consolePages = [
   '/policy',
   '/policy/grants',
   '/policy/simulator',
+  '/policy/tests',
   '/policy/history',
   '/policy/settings',
   '/policy/requests',
