@@ -22,7 +22,7 @@ export interface TestDraft {
   tag: string
 }
 
-export const draftOfTest = (body: RuleTestBody | null): TestDraft => ({
+const draftOfTest = (body: RuleTestBody | null): TestDraft => ({
   name: body?.name ?? '',
   expected: body?.expected ?? 'allow',
   vid: body?.vid ?? '',
