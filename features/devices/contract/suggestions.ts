@@ -4,6 +4,8 @@ import { type Static, Type } from 'typebox'
 
 /** Maximum number of suggestions in a response. */
 export const mostSuggestions = 12
+/** Number of models, the most frequent first, whose values can be suggested. */
+export const mostSuggestedFrom = 2_000
 
 export const Suggestion = closed({
   value: Type.String({ description: 'Value for the filter.' }),
@@ -18,7 +20,7 @@ export const suggestFilterValues = operation({
   path: '/prime/webui/peripherals/suggestions',
   tag: 'Peripherals',
   summary: 'Suggests values for filters of devices while a person types',
-  description: `Returns at most ${mostSuggestions} values of the known models that contain every word of \`text\`, ignoring case. The values with the most attached devices come first.`,
+  description: `Returns at most ${mostSuggestions} values of the known models that contain every word of \`text\`, ignoring case. The values with the most attached devices come first. If more than ${mostSuggestedFrom.toLocaleString('en')} models match, the values are those of the models with the most attached devices.`,
   permission: 'fleet:read',
   query: closed({
     kind: Type.Enum(suggestionKinds, {

@@ -103,6 +103,7 @@ describe('suggestions for a filter', () => {
     // Words in the name of a Kingston product do not count as a vendor.
     expect(await suggested('vendor', 'datatraveler')).toEqual([])
     expect(await suggested('vendor', '%')).toEqual([])
+    expect(await suggested('vid', 'ki 51')).toEqual([{ value: '0951', label: 'Kingston Technology', devices: 2 }])
     const all = (await suggested('vendor', '')) as { devices: number }[]
     expect(all.length).toBeGreaterThan(3)
     expect(all.map(({ devices }) => devices)).toEqual(all.map(({ devices }) => devices).sort((a, b) => b - a))
