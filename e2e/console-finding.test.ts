@@ -78,6 +78,31 @@ describe('finding things', unless(whyNoChromium), () => {
     await context.close()
   })
 
+  it('counts events by time, and takes the range of a bar or of bars that a person drags over', async () => {
+    const { page, context, wrong } = await open('/events')
+    await page.getByRole('grid').getByText('find-one').first().waitFor()
+    const bars = page.getByRole('region', { name: 'Events by time of receipt' }).getByRole('link')
+    await bars.last().waitFor()
+    const filled = bars
+      .filter({ has: page.locator('span') })
+      .and(page.getByRole('link', { name: /: [1-9]\d* events?$/ }))
+    await filled.last().click()
+    await page.waitForURL(/fromDate=.*toDate=/)
+    await page.getByRole('grid').getByText('find-one').first().waitFor()
+    await page.getByRole('button', { name: 'Remove filter Received' }).click()
+    await page.waitForURL((url) => !url.searchParams.has('fromDate'))
+    const [first, last] = [await bars.nth(3).boundingBox(), await bars.nth(9).boundingBox()]
+    if (first === null || last === null) throw new Error('the bars are not visible')
+    await page.mouse.move(first.x + first.width / 2, first.y + 10)
+    await page.mouse.down()
+    await page.mouse.move(last.x + last.width / 2, last.y + 10, { steps: 8 })
+    await page.mouse.up()
+    await page.waitForURL(/fromDate=.*toDate=/)
+    await page.getByText('No rows match these filters.').waitFor()
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+
   it('picks a range relative to now, which an address keeps, and refuses one that ends before it begins', async () => {
     const { page, context, wrong } = await open('/events')
     await page.getByRole('grid').getByText('find-one').first().waitFor()

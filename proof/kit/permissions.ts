@@ -32,7 +32,7 @@ const byPermission: Readonly<Record<Permission | 'public', string>> = {
   'fleet:read': `
     listAcceptedFindings listFindings previewTags agentsClassificationSummary assetSchema assetStream connectionCauses
     connectionDetailsStatus errorTotal getAgent getAgentPeripherals getAgents getAssetLocations getAssetReplay
-    getAssetStreamState getDevicePassport getEvents getEventsIntegration getHashtags getHostTimeline getIcons getJob getModelPassport getPeripheralModels
+    getAssetStreamState eventHistogram getDevicePassport getEvents getEventsIntegration getHashtags getHostTimeline getIcons getJob getModelPassport getPeripheralModels
     getPeripherals getPolicy getWindowsEnforcement getPolicyTest getRollout listAssetConsumers listChangeRequests
     readChangeRequest downloadChangeRequest listCommands feedHost listConnections listFeeds listHeldPorts listJobs
     listPackages listPolicyGrants listPolicyRules listQuarantines listRolloutHosts listRollouts listRuleTests sampleRuleTest listRuleGroups live getTrends policyActivity

@@ -8,6 +8,7 @@ import { SidePanel } from '@portcullis/platform/console/ui/SidePanel.tsx'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { exportEventsCsv, exportEventsPdf, type FleetEvent, getEvents } from '#features/contract.ts'
 import { ExportMenu } from '#features/reports/console/shared/ExportMenu.tsx'
+import { EventHistogram } from './EventHistogram.tsx'
 import { eventsTable } from './events.view.tsx'
 import { strings } from './strings.ts'
 
@@ -31,6 +32,7 @@ export const EventsPage = () => {
         <ExportMenu {...rows} name="events" report="events" csv={exportEventsCsv} pdf={exportEventsPdf} />
       )}
       label={strings.events}
+      above={<EventHistogram view={list.view} query={list.query} />}
       table={eventsTable}
       topics={['events']}
       hrefOf={hrefOf}
