@@ -1,7 +1,12 @@
 import { hash } from 'node:crypto'
 import type { DeviceReport } from '@portcullis/contract/agent-reports.ts'
 import { activeConfiguration, hasSerial, type ParsedDescriptors } from './descriptors.ts'
-import { cleanText } from './text.ts'
+import { cleanText, escapeText, isOddText } from './text.ts'
+
+export interface ReportedNames {
+  manufacturer?: string
+  product?: string
+}
 
 /** All inputs of `classify` and `assess` from a report, except its descriptors and the stored names. */
 export interface VerdictInputs {
@@ -14,6 +19,8 @@ export interface VerdictInputs {
   reportDescriptors: readonly string[]
   /** bConfigurationValue, if another configuration than the first is active. */
   configurationValue?: number
+  /** Names that the server had to clean, as the device reported them, escaped. No verdict reads them. */
+  reported?: ReportedNames
 }
 
 const texts = ['manufacturer', 'product', 'serial', 'configuration'] as const
@@ -34,6 +41,18 @@ export const evaluatedReport = (report: DeviceReport): DeviceReport => {
   return evaluated
 }
 
+const nameLength = 255
+
+/** Returns the names from which cleaning removes more than outer spaces. */
+const reportedNames = (report: DeviceReport): ReportedNames | undefined => {
+  const names: ReportedNames = {}
+  for (const key of ['manufacturer', 'product'] as const) {
+    const name = report[key]
+    if (name !== undefined && isOddText(name)) names[key] = escapeText(name.slice(0, nameLength))
+  }
+  return Object.keys(names).length === 0 ? undefined : names
+}
+
 /** Returns the inputs of a verdict. `namesSerial`: the knowledge has a pattern that matches this serial number. */
 export const verdictInputs = (
   parsed: ParsedDescriptors,
@@ -42,6 +61,7 @@ export const verdictInputs = (
 ): VerdictInputs => {
   const { serial = '', speedMbps = 0, removable = 'unknown', reportDescriptors = [] } = evaluatedReport(report)
   const active = activeConfiguration(parsed, report)
+  const reported = reportedNames(report)
   return {
     // Stryker disable next-line ConditionalExpression: Without configurations, the first one is also undefined.
     ...(active === parsed.configurations[0] || active === undefined ? {} : { configurationValue: active.value }),
@@ -49,17 +69,19 @@ export const verdictInputs = (
     removable,
     serial: serial !== '' && namesSerial(serial) ? serial : hasSerial(parsed, report),
     reportDescriptors,
+    ...(reported === undefined ? {} : { reported }),
   }
 }
 
 /**
- * Returns the key of a verdict: two devices share a verdict if and only if they share this key. The key is 32 hex digits,
- * a hash over the exact fingerprint (descriptors and strings) and all other inputs of the verdict.
+ * Returns the key of a verdict: devices with the same key share a verdict and its stored names. The key is 32 hex digits,
+ * a hash over the exact fingerprint (descriptors and strings), all other inputs of the verdict, and names that had to be cleaned.
  */
 export const verdictKey = (
   exact: string,
-  { speed, removable, serial, reportDescriptors, configurationValue }: VerdictInputs,
+  { speed, removable, serial, reportDescriptors, configurationValue, reported }: VerdictInputs,
 ): string => {
   const inputs = [speed, removable, serial, reportDescriptors, ...(configurationValue ? [configurationValue] : [])]
+  if (reported !== undefined) inputs.push([reported.manufacturer ?? '', reported.product ?? ''])
   return hash('sha256', JSON.stringify(['verdict', exact, ...inputs]), 'hex').slice(0, 32)
 }

@@ -195,6 +195,16 @@ export const Peripheral = closed({
     description:
       'Fingerprint for rules, without the revision. It covers only data that the kernel exposes before a device is authorised.',
   }),
+  reportedManufacturer: Type.String({
+    'x-label': 'Manufacturer (as reported)',
+    description:
+      'Manufacturer with the hidden characters that the device reports, as `%07` or `%u200B`. Empty if there are none.',
+  }),
+  reportedProduct: Type.String({
+    'x-label': 'Product name (as reported)',
+    description:
+      'Product name with the hidden characters that the device reports, as `%07` or `%u200B`. Empty if there are none.',
+  }),
   caseNumber: Type.String({
     description: 'Case number that the user of the host sees if the device is blocked. Empty before that.',
   }),

@@ -1,4 +1,4 @@
-import { cleanText, type Knowledge, parseReport, unescapeText } from '@portcullis/domain'
+import { cleanText, type Knowledge, parseReport, unescapeText, type VerdictInputs } from '@portcullis/domain'
 import { type Accepted, withAcceptance } from './accepted.ts'
 import type { DevicesContext } from './context.ts'
 import { evaluate, fingerprintKey, type NewFingerprint, verdictVersion } from './fingerprint.ts'
@@ -10,6 +10,10 @@ const rowsAtOnce = 5_000
 
 /** Returns the serial number as knowledge compares it. */
 const spelledOf = ({ serial }: SerialRow): string => cleanText(unescapeText(serial))
+
+/** Returns the names as the device reported them. */
+const reportedNames = ({ reported = {} }: VerdictInputs) =>
+  Object.fromEntries(Object.entries(reported).map(([key, name]) => [key, unescapeText(name)]))
 
 /**
  * Assigns a separate fingerprint to each peripheral whose serial number matches the current knowledge, because that
@@ -31,7 +35,8 @@ export const createOwnFingerprints = ({ db, clock, agents, knowledge }: DevicesC
       if (from === undefined || from.judged_by === null || from.judged_by.serial === serial) return []
       const report = { ...reportOf(from, undefined), serial }
       const parsed = parseReport(report)
-      const fingerprint = evaluate(by, report, parsed, fingerprintKey(by, report, parsed))
+      const key = fingerprintKey(by, { ...report, ...reportedNames(from.judged_by) }, parsed)
+      const fingerprint = evaluate(by, report, parsed, key)
       return [{ row, from, fingerprint: withAcceptance(fingerprint, known.get(fingerprint.device.ruleFingerprint)) }]
     })
 

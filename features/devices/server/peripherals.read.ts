@@ -93,6 +93,8 @@ const shown = {
   description: `coalesce(nullif(d.product, ''), nullif(m.product, ''), ${iconName('d.icon')})`,
   caption: `coalesce(nullif(d.product, ''), m.product)`,
   product: `coalesce(nullif(m.product, ''), d.product)`,
+  reportedManufacturer: `coalesce(d.judged_by #>> '{reported,manufacturer}', '')`,
+  reportedProduct: `coalesce(d.judged_by #>> '{reported,product}', '')`,
   status: `case when not p.present then 'Gone' when not p.authorized then 'Blocked' else 'OK' end`,
   approved: `not p.unapproved and (p.present or not a.whitelist or not (${blocksSql}))`,
   parent: `(select q.device_id from peripherals q where q.agent_id = p.agent_id and q.present
@@ -186,6 +188,8 @@ export const peripheralsList = listSpec(peripheralList, {
     bcdDevice: { select: 'd.bcd_device', sort: ofFingerprint('bcd_device') },
     speed: 'p.speed',
     fingerprint: { select: shown.fingerprint, sort: ofBoth(shown.fingerprint) },
+    reportedManufacturer: { select: shown.reportedManufacturer, sort: ofBoth(shown.reportedManufacturer) },
+    reportedProduct: { select: shown.reportedProduct, sort: ofBoth(shown.reportedProduct) },
     caseNumber: 'p.case_number',
     guard: shown.guard,
     driverMismatch: 'p.driver_mismatch',

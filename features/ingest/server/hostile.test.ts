@@ -313,6 +313,30 @@ describe('hostile strings', () => {
     expect((await agent.peripherals('&present=true'))[0]?.manufacturer).toBe(half)
   })
 
+  it('stay as reported beside the cleaned names, by which searches and rules match', async () => {
+    const agent = await enrolAgent(t, {
+      devices: [
+        storageStick({
+          portPath: '1-1',
+          manufacturer: 'King\u202eston',
+          product: 'Odd\u0000Trav\u200beler',
+          serial: 'A1',
+        }),
+        storageStick({ portPath: '1-2', manufacturer: 'Kingston', product: 'Odd Traveler', serial: 'A2' }),
+      ],
+    })
+    await agent.checkIn()
+    const rows = (await agent.peripherals('&productInfo=odd%20traveler')).sort((a, b) =>
+      a.hierarchy < b.hierarchy ? -1 : 1,
+    )
+    expect(rows.map((row) => [row.manufacturer, row.caption, row.reportedManufacturer, row.reportedProduct])).toEqual([
+      ['Kingston', 'Odd Traveler', 'King%u202Eston', 'Odd%00Trav%u200Beler'],
+      ['Kingston', 'Odd Traveler', '', ''],
+    ])
+    // Neither a rule for the fingerprint nor the exact fingerprint tells them apart.
+    expect(rows[0]).toMatchObject({ fingerprint: rows[1]?.fingerprint, fpData: rows[1]?.fpData })
+  })
+
   it('never leave a control or direction mark in any answer', async () => {
     await fc.assert(
       fc.asyncProperty(anyText, async (text) => {

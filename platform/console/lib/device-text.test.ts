@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isOdd, plainText, segmentsOf } from './device-text.ts'
+import { decoded, isOdd, plainText, segmentsOf } from './device-text.ts'
 
 const labels = (value: string) => segmentsOf(value).flatMap((s) => (s.kind === 'mark' ? [`${s.label}×${s.count}`] : []))
 
@@ -19,6 +19,11 @@ describe('strings of devices', () => {
   ])('show %s as a box', (_what, value, expected) => {
     expect(labels(value)).toEqual(expected)
     expect(isOdd(value)).toBe(true)
+  })
+
+  it('come from the codes of the API', () => {
+    expect(labels(decoded('King%u202Eston%00%u{E0041}'))).toEqual(['U+202E×1', 'NUL×1', 'U+E0041×1'])
+    expect(decoded('100% %zz %25 %u{FFFFFF}')).toBe('100% %zz % %u{FFFFFF}')
   })
 
   it.each(['SanDisk Cruzer Fit', 'Clavier français', 'キーボード', 'لوحة مفاتيح', 'Ünïcode 5.0 (rev. 2)', '#1 Mouse'])(

@@ -35,6 +35,13 @@ const names: Readonly<Record<number, string>> = {
   65533: 'replaced character',
 }
 
+/** Returns the text of codes such as `%07`, `%u202E` and `%u{E0041}`, by which the API shows hidden characters. */
+export const decoded = (text: string): string =>
+  text.replace(/%(?:([0-9a-f]{2})|u([0-9a-f]{4})|u\{([0-9a-f]{1,6})\})/gi, (whole, ...codes: string[]) => {
+    const code = Number.parseInt(codes.slice(0, 3).find((hex) => hex !== undefined) ?? '', 16)
+    return code <= 0x10ffff ? String.fromCodePoint(code) : whole
+  })
+
 // Control, format, surrogate, private use and unassigned characters; line and paragraph separators; blanks other than
 // U+0020; letters that look empty (Hangul fillers, Braille blank); variation selectors; the replacement character.
 const markPattern =

@@ -1,3 +1,4 @@
+import { decoded } from '@portcullis/platform/console/lib/device-text.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { Icon, kindIcon } from '@portcullis/platform/console/ui/icons.tsx'
 import { Row, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
@@ -7,9 +8,9 @@ import classes from './Device.module.css'
 import { findingOf } from './findings.ts'
 import { strings } from './strings.ts'
 
-/** Returns the name of a device: its own, else the name in usb.ids, else its VID:PID. */
-const deviceName = (device: Pick<Peripheral, 'caption' | 'guiPid' | 'vid' | 'pid'>): string =>
-  device.caption || device.guiPid || `${device.vid}:${device.pid}`
+/** Returns the name of a device: its own with hidden characters, else the name in usb.ids, else its VID:PID. */
+const deviceName = (device: Pick<Peripheral, 'reportedProduct' | 'caption' | 'guiPid' | 'vid' | 'pid'>): string =>
+  decoded(device.reportedProduct) || device.caption || device.guiPid || `${device.vid}:${device.pid}`
 
 /** Kind and name of a device on one line. */
 export const DeviceName = ({ device }: { device: Peripheral }) => (

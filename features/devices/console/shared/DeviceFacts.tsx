@@ -1,3 +1,4 @@
+import { decoded } from '@portcullis/platform/console/lib/device-text.ts'
 import { DeviceText } from '@portcullis/platform/console/ui/DeviceText.tsx'
 import { Facts } from '@portcullis/platform/console/ui/Facts.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
@@ -19,9 +20,12 @@ const connectionOf = (device: Peripheral): string => {
 export const DeviceFacts = ({ device }: { device: Peripheral }) => (
   <Facts
     rows={[
-      [strings.product, <DeviceText key="p" value={device.caption} />],
-      [strings.manufacturer, <DeviceText key="m" value={device.manufacturer} />],
-      [strings.serialNumber, <DeviceText key="s" value={device.serialNumber} absent={strings.nothing} />],
+      [strings.product, <DeviceText key="p" value={decoded(device.reportedProduct) || device.caption} />],
+      [
+        strings.manufacturer,
+        <DeviceText key="m" value={decoded(device.reportedManufacturer) || device.manufacturer} />,
+      ],
+      [strings.serialNumber, <DeviceText key="s" value={decoded(device.serialNumber)} absent={strings.nothing} />],
       [strings.knownAs, <DeviceText key="k" value={[device.guiVid, device.guiPid].filter(Boolean).join(' · ')} />],
       [strings.ids, strings.idsWithRevision({ vid: device.vid, pid: device.pid, revision: device.bcdDevice })],
       [strings.kind, device.devIconDescription],
