@@ -319,6 +319,8 @@ export const compose = async (options: ComposeOptions) => {
     [2_000, 'rule expiry', policy.endOver],
     [1_000, 'decision updates', policy.drain],
     [60_000, 'rule seal check', policy.checkSeals],
+    [60_000, 'shadowed rules', async () => void (await policy.findShadowed())],
+    [3_600_000, 'use of rules', policy.countUse],
     [60_000, 'rule set check', policy.integrity.maintain],
     [60_000, 'rule fingerprints', policy.adoptFingerprints],
     [60_000, 'risk of removed devices', peripherals.halveFindings],

@@ -9,6 +9,7 @@ import { RestoredInput } from '@portcullis/platform/console/ui/form/RestoredInpu
 import { submits } from '@portcullis/platform/console/ui/form/submits.ts'
 import { Note, Row, Stack, Text } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
+import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
 import { SeverityTag } from '@portcullis/platform/console/ui/SeverityTag.tsx'
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { useRef } from 'react'
@@ -42,7 +43,24 @@ const Origin = ({ rule }: { rule: PolicyRuleResource }) => {
             })}
           </>
         )}
+        {rule.level === 'grant' ? null : (
+          <>
+            <br />
+            {strings.ruleHits({ count: rule.hits })} {rule.isUnused ? `${strings.unused}: ${strings.unusedHint}` : null}
+          </>
+        )}
       </Note>
+      {rule.shadowedBy === null ? null : (
+        <p role="note">
+          {strings.shadowedBy({
+            link: (text) => (
+              <PlainLink key="link" href={`/policy?open=${encodeURIComponent(rule.shadowedBy ?? '')}`}>
+                {text}
+              </PlainLink>
+            ),
+          })}
+        </p>
+      )}
       {cure === '' ? null : (
         <p role="note">
           <SeverityTag severity={severity} word={label} /> {cure}

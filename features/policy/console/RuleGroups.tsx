@@ -79,6 +79,8 @@ export const RuleGroups = ({
         head={[
           strings.group,
           right(strings.rules),
+          right(strings.hits30),
+          strings.cleanUp,
           strings.groupOwner,
           strings.groupReview,
           ...(canWrite ? [' '] : []),
@@ -92,6 +94,8 @@ export const RuleGroups = ({
             cells: [
               <GroupName key="name" group={group} isOpen={isOpen} href={href} />,
               group.rules.toLocaleString('en'),
+              group.hits.toLocaleString('en'),
+              <Quiet key="use">{strings.cleanUpCounts({ unused: group.unused, shadowed: group.shadowed })}</Quiet>,
               group.owner === '' ? <Quiet key="owner">–</Quiet> : <DeviceText key="owner" value={group.owner} />,
               <Review key="review" group={group} />,
               ...(canWrite ? [<Actions key="actions" group={group} edit={() => setEdited(group)} />] : []),

@@ -18,7 +18,13 @@ const Level = ({ rule }: { rule: PolicyRuleResource }) => (
 const State = ({ rule }: { rule: PolicyRuleResource }) => {
   const { severity, label, cure } = ruleStates[rule.state]
   return rule.state === 'In force' ? (
-    <span>{strings.active}</span>
+    rule.shadowedBy !== null ? (
+      <SeverityTag severity="neutral" word={strings.shadowed} title={strings.shadowedHint} />
+    ) : rule.isUnused ? (
+      <SeverityTag severity="neutral" word={strings.unused} title={strings.unusedHint} />
+    ) : (
+      <span>{strings.active}</span>
+    )
   ) : (
     <SeverityTag severity={severity} word={label} title={cure} />
   )

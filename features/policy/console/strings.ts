@@ -128,6 +128,17 @@ export const strings = withPageWords({
   tagDeleted: 'Tag deleted',
   notAuthentic: 'Not authentic',
   confirmEffect: 'the change takes effect within a second.',
+  hits30: 'Hits (30 days)',
+  cleanUp: 'Clean up',
+  cleanUpCounts:
+    '{unused, plural, =0 {} other {# unused}}{shadowed, plural, =0 {} other {{unused, plural, =0 {} other {, }}# shadowed}}',
+  unused: 'Unused',
+  unusedHint: 'Older than 30 days, no attachment in 30 days, and no attached device.',
+  shadowed: 'Shadowed',
+  shadowedHint: 'Another rule decides the same about all its devices. Deleting this one changes no decision.',
+  shadowedBy:
+    'Shadowed by <link>another rule</link>: it decides the same about all these devices, so deleting this one changes no decision.',
+  ruleHits: '{count, plural, one {# hit} other {# hits}} in 30 days.',
   ruleGroups: 'Groups of rules',
   addGroup: 'Add group',
   editGroup: 'Edit group',

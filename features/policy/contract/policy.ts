@@ -1,6 +1,6 @@
 import { agentLimits } from '@portcullis/contract/agent-limits.ts'
 import { policyKinds } from '@portcullis/contract/agent-protocol.ts'
-import { enumFilter, tagsFilter, textFilter } from '@portcullis/platform/contract/filters.ts'
+import { booleanFilter, enumFilter, tagsFilter, textFilter } from '@portcullis/platform/contract/filters.ts'
 import {
   closed,
   listQuery,
@@ -145,6 +145,22 @@ export const PolicyRuleResource = closed({
   changedBy: Type.String(),
   groupId: nullable(Type.String({ description: 'ID of its group.' }), { 'x-label': 'Group ID' }),
   group: nullable(Type.String({ description: 'Name of its group.' })),
+  hits: Type.Integer({
+    'x-label': 'Hits (30 days)',
+    description:
+      'Number of attachments in the last 30 days of devices that this rule decides about. Counted every hour. 0 for grants.',
+  }),
+  isUnused: Type.Boolean({
+    'x-label': 'Unused',
+    description: 'True: older than 30 days, without hits, and it decides about no attached device. Updated every hour.',
+  }),
+  shadowedBy: nullable(
+    Type.String({
+      description:
+        'ID of another rule that makes the same decision, or denies, about every device of this rule on its hosts. Deleting this rule changes no decision. Found within a minute after a change.',
+    }),
+    { 'x-label': 'Shadowed by' },
+  ),
 })
 export type PolicyRuleResource = Static<typeof PolicyRuleResource>
 
@@ -190,6 +206,8 @@ export const ruleFilters = {
   tag: tagsFilter('tag'),
   group: textFilter('group (the whole name of a group matches only this group)', { of: 'group' }),
   reason: textFilter('reason'),
+  isUnused: booleanFilter('isUnused'),
+  isShadowed: booleanFilter('shadowed rules', { label: 'Shadowed' }),
 }
 
 /** The version of a rule that the caller read. */

@@ -36,6 +36,9 @@ export const RuleGroup = closed({
   ...content,
   isReviewDue: Type.Boolean({ description: 'True if the day of the review has come.' }),
   rules: Type.Integer({ description: 'Number of rules in the group.' }),
+  hits: Type.Integer({ description: 'Number of hits of these rules in the last 30 days.' }),
+  unused: Type.Integer({ description: 'Number of unused rules among them.' }),
+  shadowed: Type.Integer({ description: 'Number of shadowed rules among them.' }),
   changedAt: utcTime('Time of the last change of the group itself.'),
   changedBy: Type.String({ description: 'Account that made this change.' }),
 })
@@ -45,7 +48,15 @@ const params = closed({ id: Type.String({ minLength: 1, maxLength: 64, descripti
 const path = `${apiPrefix}/policy/groups`
 const given = { name: 'Kiosks', owner: 'Audio desk', reviewOn: '2031-11-01' }
 const example = {
-  ...{ id: '01936f2a-7c11-7abc-8def-0123456789ab', ...given, isReviewDue: false, rules: 125 },
+  ...{
+    id: '01936f2a-7c11-7abc-8def-0123456789ab',
+    ...given,
+    isReviewDue: false,
+    rules: 125,
+    hits: 340,
+    unused: 3,
+    shadowed: 1,
+  },
   ...{ changedAt: '2031-05-04T10:11:12.345Z', changedBy: 'admin' },
 }
 
@@ -71,7 +82,7 @@ export const createRuleGroup = operation({
   errors: ['conflict'],
   body: closed(content),
   response: RuleGroup,
-  examples: { request: given, response: { ...example, rules: 0 } },
+  examples: { request: given, response: { ...example, rules: 0, hits: 0, unused: 0, shadowed: 0 } },
 })
 
 export const updateRuleGroup = operation({

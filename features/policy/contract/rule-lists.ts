@@ -5,7 +5,7 @@ import { PolicyRuleResource, ruleFilters } from './policy.ts'
 const common = {
   row: PolicyRuleResource,
   filters: ruleFilters,
-  unsorted: ['host', 'reason', 'groupId'],
+  unsorted: ['host', 'reason', 'groupId', 'shadowedBy'],
 } as const
 
 const commonFilters = ['state', 'tag', 'host', 'vid', 'pid', 'serial', 'reason'] as const
@@ -32,13 +32,15 @@ export const ruleList = list({
   },
   table: {
     defaultSort: 'level_asc',
-    filters: ['effect', 'level', 'group', 'origin', ...commonFilters],
+    filters: ['effect', 'level', 'group', 'isUnused', 'isShadowed', 'origin', ...commonFilters],
     columns: [
       { id: 'level', width: 108, shown: true, title: 'Scope' },
       { id: 'sentence', width: 420, grow: true, shown: true, title: 'Rule', sort: null },
       state,
       { id: 'expires', of: 'expiresAt', width: 76, shown: true, first: 'asc' },
+      { id: 'hits', width: 110, shown: true },
       { id: 'group', width: 130 },
+      { id: 'isUnused', width: 80 },
       ...commonColumns,
     ],
   },

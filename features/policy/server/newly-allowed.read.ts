@@ -197,7 +197,7 @@ export const lastsAsLong = (a: RuleRow, b: RuleRow): boolean =>
   a.expires_at === null || (b.expires_at !== null && a.expires_at >= b.expires_at)
 
 /** Returns whether `a` decides about everything that `b` decides about. */
-const includes = (a: RuleRow, b: RuleRow): boolean =>
+export const includes = (a: RuleRow, b: RuleRow): boolean =>
   a.effect === b.effect &&
   covers(a, b) &&
   reaches(a, b) &&

@@ -83,6 +83,9 @@ export const rulesList = listSpec(ruleList, {
     changedBy: 'r.changed_by',
     groupId: 'r.group_id',
     group: group,
+    hits: 'r.hits',
+    isUnused: 'r.is_unused',
+    shadowedBy: 'r.shadowed_by',
   },
   filters: {
     level: oneOf({
@@ -91,6 +94,7 @@ export const rulesList = listSpec(ruleList, {
       tag: 'not r.is_grant and r.tag_name is not null',
       global: 'not r.is_grant and r.agent_id is null and r.tag_name is null',
     }),
+    isShadowed: isTrue('(r.shadowed_by is not null)'),
     vid: contains('lower(r.vid)'),
     pid: contains('lower(r.pid)'),
     serial: contains('lower(r.serial)'),

@@ -67,6 +67,11 @@ export const createPolicyStore = (clock: Clock) => {
       tx.query<RuleRow>(sql`
       select ${ruleColumns} from policy_rules r where r.agent_id is null and ${lasts()} and (r.tag_name is null or r.tag_id is not null)`),
 
+    /** Returns all rules that apply to a host or may apply to one. */
+    inForce: (tx: Queryable): Promise<RuleRow[]> =>
+      tx.query<RuleRow>(sql`
+      select ${ruleColumns} from policy_rules r where ${lasts()} and (r.tag_name is null or r.tag_id is not null) order by r.rule_id`),
+
     /** Locks the head, so that rule changes run one after the other. Returns the version in force. */
     lockHead: async (tx: Tx): Promise<number> => {
       const [head] = await tx.query<{ version: number }>(sql`select h.version from policy_head h for update`)
@@ -189,7 +194,8 @@ export const createPolicyStore = (clock: Clock) => {
         tag_name = excluded.tag_name, expires_at = excluded.expires_at, is_over = false, reason = excluded.reason,
         override_attack_tool = excluded.override_attack_tool, origin = excluded.origin, changed_at = excluded.changed_at,
         changed_by = excluded.changed_by, seal = excluded.seal, rule_fingerprint = excluded.rule_fingerprint,
-        exact_serial = excluded.exact_serial, identity_seal = excluded.identity_seal, group_id = excluded.group_id`)
+        exact_serial = excluded.exact_serial, identity_seal = excluded.identity_seal, group_id = excluded.group_id,
+        is_unused = false, shadowed_by = null`)
     },
 
     /** Returns rules without a rule fingerprint whose fingerprint a device has reported to this release. */

@@ -17,9 +17,11 @@ export interface GroupRow {
 const shownBy = (condition: SqlFragment, today: string): SqlFragment => sql`
   select g.group_id as id, g.name, g.owner, to_char(g.review_on, 'YYYY-MM-DD') as "reviewOn",
     coalesce(g.review_on <= ${today}::date, false) as "isReviewDue", coalesce(c.rules, 0) as rules,
+    coalesce(c.hits, 0) as hits, coalesce(c.unused, 0) as unused, coalesce(c.shadowed, 0) as shadowed,
     ${raw(utcSql('g.changed_at'))} as "changedAt", g.changed_by as "changedBy"
   from rule_groups g left join (
-    select r.group_id, count(*)::int as rules from policy_rules r where r.group_id is not null group by r.group_id) c on c.group_id = g.group_id
+    select r.group_id, count(*)::int as rules, sum(r.hits)::int as hits, count(*) filter (where r.is_unused)::int as unused,
+      count(r.shadowed_by)::int as shadowed from policy_rules r where r.group_id is not null group by r.group_id) c on c.group_id = g.group_id
   where ${condition} order by g.name_key`
 
 /** The groups of rules. The lock of the policy's head serialises changes. */
