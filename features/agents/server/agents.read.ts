@@ -1,7 +1,7 @@
 import { mustExist } from '@portcullis/domain'
 import { invalid } from '@portcullis/platform/server/app-error.ts'
 import type { Queryable } from '@portcullis/platform/server/db/db.ts'
-import { raw, type SqlFragment, sql } from '@portcullis/platform/server/db/sql.ts'
+import { type SqlFragment, sql } from '@portcullis/platform/server/db/sql.ts'
 import {
   allWordsInModelText,
   type Condition,
@@ -10,6 +10,7 @@ import {
   type Filter,
   fold,
   hasAnyTag,
+  hasText,
   isTime,
   isTrue,
   likePattern,
@@ -29,18 +30,13 @@ const display = `case when not r.connected then 'Disconnected' when r.license <>
 const findings = `case when r.vulnerable and r.violation then 'Vulnerable,WLV' when r.vulnerable then 'Vulnerable' when r.violation then 'WLV' else '' end`
 /** Vendor and model: the first part of pcModel. */
 const modelToolTip = `btrim(split_part(a.pc_model, '||', 1))`
-/** Three letters or digits in a row, or fewer at a word boundary: texts in which pg_trgm finds a trigram. */
-const hasTrigram = /[\p{L}\p{N}]{3}|[^\p{L}\p{N}][\p{L}\p{N}]|[\p{L}\p{N}]{2}[^\p{L}\p{N}]/u
 
 /**
  * Searches host, address, uuid, version, OS, model and tags by one trigram index; needles under three characters scan
  * the texts.
  */
 const search = (needle: string): Condition => {
-  // Without a trigram, a prepared plan would read the whole index in 190 ms. Another collation keeps the planner off
-  // the index, and it scans the texts in 30 ms (100,000 agents).
-  const column = hasTrigram.test(needle) ? raw('s.search') : raw('s.search collate "C"')
-  const matches = sql`${column} like ${likePattern(needle)}::text`
+  const matches = hasText('s.search', needle)
   return {
     set: sql`r.agent_id in (select s.agent_id from agent_search s where ${matches})`,
     row: sql`(select ${matches} from agent_search s where s.agent_id = r.agent_id)`,

@@ -60,12 +60,21 @@ export const contains =
   (_field, text) =>
     sql`${raw(folded)} like ${likePattern(text)}::text`
 
+/** Three letters or digits in a row, or fewer at a word boundary: texts in which pg_trgm finds a trigram. */
+const hasTrigram = /[\p{L}\p{N}]{3}|[^\p{L}\p{N}][\p{L}\p{N}]|[\p{L}\p{N}]{2}[^\p{L}\p{N}]/u
+
+/** Whether a folded text with a trigram index has a part. */
+export const hasText = (column: string, text: string): SqlFragment => {
+  // Without a trigram, a prepared plan would read the whole index: 190 ms at 100,000 hosts, 2 s at 50,000 models. Another
+  // collation keeps the planner off the index, and it scans the texts in 30 ms.
+  const scanned = hasTrigram.test(text) ? raw(column) : raw(`${column} collate "C"`)
+  return sql`${scanned} like ${likePattern(text)}::text`
+}
+
 /** Search texts of models begin with the ids as `046d c52b`, but people write `046D:C52B` or `046d/c52b`. */
 export const inModelText = (column: string, needle: string): SqlFragment => {
   const asKept = needle.replace(/^([0-9a-f]{4})[:/]([0-9a-f]{1,4})$/i, '$1 $2')
-  // For text without three letters or digits in a row, a trigram index is read as a whole: 2 s at 50,000 models.
-  const has = (text: string) =>
-    sql`${raw(/[\p{L}\p{N}]{3}/u.test(text) ? column : `(${column} || '')`)} like ${likePattern(text)}::text`
+  const has = (text: string) => hasText(column, text)
   return asKept === needle ? has(needle) : sql`(${has(needle)} or ${has(asKept)})`
 }
 
