@@ -1,6 +1,18 @@
 import { expect, it } from 'vitest'
 import { configGroups } from '#features/contract.ts'
-import { bodyOf, differencesOf, faultOf, isMoved, itemsOf, noEdits, shownBody, shownText, withLabels } from './draft.ts'
+import {
+  bodyOf,
+  differencesOf,
+  edited,
+  faultOf,
+  isMoved,
+  itemsOf,
+  noEdits,
+  rereadBy,
+  shownBody,
+  shownText,
+  withLabels,
+} from './draft.ts'
 
 const stored = {
   SMTP_HOST: 'mail.example.org',
@@ -11,7 +23,7 @@ const stored = {
   SMTP_FROM: 'a@example.org',
   SMTP_CA: '',
 }
-const edits = (texts: Record<string, string>, removed: string[] = []) => ({ texts, removed })
+const edits = (texts: Record<string, string>, removed: string[] = []) => ({ texts, removed, read: {} })
 
 it('sends only changed values, and never the mask of a secret', () => {
   expect(bodyOf('smtp', stored, noEdits)).toEqual({})
@@ -66,4 +78,11 @@ it('refuses numbers out of range before asking the server', () => {
 
 it('has a field for every item of every group', () => {
   expect(itemsOf('ldap').map(([name]) => name)).toEqual(Object.keys(configGroups.ldap.items))
+})
+
+it('keeps the value with which the editing of an item began, until the person was told of a later one', () => {
+  const later = { ...stored, SMTP_HOST: 'other.example.org' }
+  const began = edited(edited(noEdits, 'SMTP_HOST', stored), 'SMTP_HOST', later)
+  expect(began.read).toEqual({ SMTP_HOST: 'mail.example.org' })
+  expect(rereadBy(began, later).read).toEqual({ SMTP_HOST: 'other.example.org' })
 })

@@ -14,9 +14,23 @@ export interface Edits {
   texts: Readonly<Record<string, string>>
   /** Secrets to remove. */
   removed: readonly string[]
+  /** Values of the edited items when the editing began. */
+  read: Readonly<Record<string, string>>
 }
 
-export const noEdits: Edits = { texts: {}, removed: [] }
+export const noEdits: Edits = { texts: {}, removed: [], read: {} }
+
+/** Returns the edits after an item was edited first, with the value that the person saw. */
+export const edited = (edits: Edits, name: string, stored: ConfigMap): Edits => ({
+  ...edits,
+  read: { [name]: stored[name] ?? '', ...edits.read },
+})
+
+/** Returns the edits of a person who was told what others changed. */
+export const rereadBy = (edits: Edits, now: ConfigMap): Edits => ({
+  ...edits,
+  read: Object.fromEntries(Object.keys(edits.read).map((name) => [name, now[name] ?? ''])),
+})
 
 /** Returns the items of a group in the order of their form; `names`: only these, in this order. */
 export const itemsOf = (group: ConfigGroupName, names?: readonly string[]): [name: string, item: ConfigItem][] => {

@@ -1,7 +1,18 @@
 import { fieldMessage, isStoredRequest } from '@portcullis/platform/console/lib/problem.ts'
 import { type RefObject, useEffect, useState } from 'react'
 import type { ConfigMap, ConfigSaved } from '#features/contract.ts'
-import { bodyOf, type Edits, faultOf, isMoved, itemsOf, noEdits, shownText, withLabels } from './draft.ts'
+import {
+  bodyOf,
+  type Edits,
+  edited,
+  faultOf,
+  isMoved,
+  itemsOf,
+  noEdits,
+  rereadBy,
+  shownText,
+  withLabels,
+} from './draft.ts'
 import type { SettingPage } from './pages.ts'
 import { faultsOfTest, focusField } from './shared/focus-field.ts'
 import { strings } from './strings.ts'
@@ -71,7 +82,7 @@ export const useGroupForm = (page: SettingPage, stored: ConfigMap, form: RefObje
   useFocusOnFaults(form, failure, faults, test)
   const store = async () => {
     changed.reset()
-    const saved = await save(body)
+    const saved = await save(body, edits.read, (now) => setEdits((old) => rereadBy(old, now)))
     if (saved === null) return
     setEdits(noEdits)
     setStatus(savedText(saved))
@@ -95,13 +106,13 @@ export const useGroupForm = (page: SettingPage, stored: ConfigMap, form: RefObje
       setStatus('')
       if (isStored) forget()
       changed.touch(name)
-      setEdits((old) => ({ ...old, texts: { ...old.texts, [name]: text } }))
+      setEdits((old) => ({ ...edited(old, name, stored), texts: { ...old.texts, [name]: text } }))
     },
     touch: changed.touch,
     remove: (name: string, removed: boolean) => {
       if (isStored) forget()
       setEdits((old) => ({
-        ...old,
+        ...edited(old, name, stored),
         removed: removed ? [...old.removed, name] : old.removed.filter((other) => other !== name),
       }))
     },

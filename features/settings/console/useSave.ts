@@ -1,7 +1,7 @@
 import { CallFailure } from '@portcullis/platform/console/lib/problem.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { useCallback, useState } from 'react'
-import type { ConfigSaved } from '#features/contract.ts'
+import type { ConfigMap, ConfigSaved } from '#features/contract.ts'
 import { saveOperations } from './operations.ts'
 import type { SettingPage } from './pages.ts'
 import { groupKey } from './useGroup.ts'
@@ -22,21 +22,31 @@ const useChanged = (prefix: string) => {
 
 /** Saves a change of a group. */
 export const useSave = ({ group, prefix }: SettingPage) => {
-  const { api } = useServices()
+  const { api, queries } = useServices()
   const changed = useChanged(prefix)
   const [busy, setBusy] = useState(false)
   const [failure, setFailure] = useState<unknown>(null)
-  const save = async (body: Record<string, string | null>): Promise<ConfigSaved | null> => {
+  const save = async (
+    body: Record<string, string | null>,
+    read: Readonly<Record<string, string>>,
+    reread: (now: ConfigMap) => void,
+  ): Promise<ConfigSaved | null> => {
     const operation = saveOperations[group]
     if (operation === undefined) return null
     setBusy(true)
     setFailure(null)
     try {
-      const saved = await api.call(operation, { body })
+      const ifValues = Object.fromEntries(Object.entries(read).filter(([name]) => Object.hasOwn(body, name)))
+      const saved = await api.call(operation, { body: { ...body, ifValues } })
       changed(saved)
       return saved
     } catch (reason) {
       setFailure(reason)
+      // Somebody else changed these settings.
+      if (reason instanceof CallFailure && reason.code === 'conflict') {
+        await queries.refetchQueries({ queryKey: groupKey(prefix) })
+        reread(queries.getQueryData<ConfigMap>(groupKey(prefix)) ?? {})
+      }
       return null
     } finally {
       setBusy(false)

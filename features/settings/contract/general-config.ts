@@ -53,6 +53,24 @@ const textsOf = (group: ConfigGroupName): Record<string, ReturnType<typeof given
 const configBody = (group: ConfigGroupName, more: Record<string, ReturnType<typeof given>> = {}) =>
   Type.Object({ ...textsOf(group), ...more }, { additionalProperties: false })
 
+/** The values that the caller read, so that nobody overwrites a change of another person unseen. */
+const ifValues = (group: ConfigGroupName) =>
+  Type.Optional(
+    Type.Object(
+      Object.fromEntries(
+        Object.entries(configGroups[group].items).map(([name, { max }]) => [
+          name,
+          Type.Optional(Type.String({ maxLength: max })),
+        ]),
+      ),
+      {
+        additionalProperties: false,
+        description:
+          'Values as the caller read them. If a setting of this request has another value now, the server answers 409 with the name of the person who changed it, and changes nothing. A secret only says whether it was set. Absent: the last write wins.',
+      },
+    ),
+  )
+
 /** Body of the licence. Its operation is in licence.ts. */
 export const licenceBody = configBody('license')
 
@@ -76,7 +94,7 @@ const write = (
     }${more.text === undefined ? '' : ` ${more.text}`}`,
     permission: 'config:write',
     ...(more.fresh === undefined ? {} : { fresh: more.fresh }),
-    body: configBody(group),
+    body: Type.Object({ ...textsOf(group), ifValues: ifValues(group) }, { additionalProperties: false }),
     bodyOptional: true,
     response: ConfigSaved,
     errors: [

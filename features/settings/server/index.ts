@@ -83,7 +83,10 @@ export const settingsFeature = async (app: HttpApp, context: SettingsContext) =>
     [setServerDomainName, 'domain'],
   ] as const
   for (const [operation, group] of writes)
-    app.register(operation, ({ actor, body }) => settings.save(actor, group, body ?? {}))
+    app.register(operation, ({ actor, body }) => {
+      const { ifValues, ...given } = body ?? {}
+      return settings.save(actor, group, given, ifValues)
+    })
   app.register(removeSmtpPassword, ({ actor }) => settings.save(actor, 'smtp', { SMTP_PASSWORD: null }))
 
   app.register(getConfigItemsByPrefix, ({ params }) => {

@@ -116,6 +116,30 @@ export const createSettings = ({ db, clock, bus, audit, envelope }: SettingsCont
     return after
   }
 
+  /** Refuses to overwrite items that have other values than the caller read. */
+  async function assertAsRead(
+    q: Queryable,
+    before: ReadonlyMap<string, Draft>,
+    after: ReadonlyMap<string, Draft>,
+    read: Readonly<Record<string, string | undefined>>,
+  ): Promise<void> {
+    const stale = changesOf(before, after).filter(
+      ({ name }) => read[name] !== undefined && read[name] !== masked(before, name),
+    )
+    if (stale.length === 0) return
+    const last = await store.lastChanges(
+      q,
+      stale.map(({ name }) => name),
+    )
+    const parts = last.map(({ name, by, at }) => {
+      const value = isSecret(name) ? '' : ` to ${JSON.stringify(masked(before, name).slice(0, 200))}`
+      return `${by} changed ${name}${value} at ${at.toISOString()}.`
+    })
+    throw new AppError('conflict', {
+      detail: `${parts.join(' ')} Nothing was saved. Compare the changes and save again.`,
+    })
+  }
+
   /**
    * Stores a change. Every path that writes items uses it, so none can skip a check. Changes of sign-in settings, and
    * changes that weaken a guard, need fresh authentication.
@@ -260,10 +284,16 @@ export const createSettings = ({ db, clock, bus, audit, envelope }: SettingsCont
       (await Promise.all(signInNotes.map((note) => note(change)))).filter((text) => text !== '').join(' '),
 
     /** Changes items of one group, all or none. */
-    save: async (actor: Actor, group: ConfigGroupName, given: GivenItems): Promise<ConfigSaved> => {
+    save: async (
+      actor: Actor,
+      group: ConfigGroupName,
+      given: GivenItems,
+      read: Readonly<Record<string, string | undefined>> = {},
+    ): Promise<ConfigSaved> => {
       const names = namesOf(group)
       const outside = await readDrafts(db, names)
       const wanted = applied(outside, given)
+      await assertAsRead(db, outside, wanted, read)
       await validate(group, actor, outside, wanted)
       assertConsistent(group, outside, wanted)
       await assertSignInAlone(actor, outside, wanted, given)
@@ -271,6 +301,7 @@ export const createSettings = ({ db, clock, bus, audit, envelope }: SettingsCont
         const last = await store.lock(tx)
         const before = await readDrafts(tx, names)
         const after = applied(before, given)
+        await assertAsRead(tx, before, after, read)
         assertConsistent(group, before, after)
         const changes = changesOf(before, after)
         const version = await storeChange(tx, actor, last, before, after, changes, 'config.changed')

@@ -69,6 +69,13 @@ export const createSettingsStore = () => ({
         order by h.version desc limit 1) h on true
       order by n.name`),
 
+  /** Returns who changed each of some items last. */
+  lastChanges: (q: Queryable, names: readonly string[]): Promise<{ name: string; by: string; at: Date }[]> =>
+    q.query(sql`
+      select distinct on (h.name) h.name, v.changed_by as by, v.changed_at as at
+      from config_history h join config_versions v on v.version = h.version
+      where h.name = any(${names}::text[]) order by h.name, h.version desc`),
+
   noteUse: async (q: Queryable, now: Date, name: string, failure: string | null): Promise<void> => {
     const [ok, bad] = failure === null ? [now, null] : [null, now]
     await q.execute(sql`

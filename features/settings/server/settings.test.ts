@@ -63,7 +63,9 @@ describe('a write to the settings', () => {
   it.each(writes.map((one) => [one.path, one] as const))(
     'answers the version, the changes and the whole masked group: %s',
     async (path, { body }) => {
-      const names = Object.keys((body as unknown as { properties: object }).properties)
+      const names = Object.keys((body as unknown as { properties: object }).properties).filter(
+        (name) => name !== 'ifValues',
+      )
       const answer = await (await t.admin()).post(path, {})
       expect(answer.statusCode, answer.body).toBe(200)
       const { version, changes, items, ...more } = answer.json()

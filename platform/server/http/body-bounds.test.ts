@@ -182,6 +182,7 @@ describe('the body limit', () => {
       'up to 1,000 rules, and 10,000 to remove': /^(previewPolicy|testPolicyDraft)$/,
       'all recipients, hosts and certificates of a group': /^(testNotificationChannel|updateNotificationGroup)$/,
       'the whole configuration': /^applyConfigDocument$/,
+      'a certificate, now and before': /^addOrUpdate(Ldap|Cact)$/,
       'a file': /^(uploadKnowledge|importPolicyRules)$/,
     }
     /** Returns the members of a schema that have no limit. */
