@@ -22,7 +22,7 @@ const anyModel = { vid: '0000', pid: '0000' } as const
 
 /** Adds one rule per serial number of a list. */
 export const createImport = (context: PolicyContext, { make }: Changes, { rowOf }: Pick<Rules, 'rowOf'>) => {
-  const { clock, store, seals, predict, newlyAllowed, changeRequests, longRead } = context
+  const { clock, store, seals, predict, newlyAllowed, changeRequests, longRead, ruleTests } = context
 
   /** Returns the rules that a list adds, and what it does not add. */
   async function planOf(tx: Queryable, actor: Actor, body: Body, list: Awaited<ReturnType<typeof readSerialList>>) {
@@ -72,6 +72,7 @@ export const createImport = (context: PolicyContext, { make }: Changes, { rowOf 
         return longRead(async (tx) => {
           const { write, counts } = await planOf(tx, actor, body, list)
           const rules = { gone: [], write }
+          await ruleTests.assertPass(tx, rules)
           const { stated } = await predict(tx, { rules })
           const opened = await newlyAllowed.measure(tx, rules, new Date(clock.now()))
           return {

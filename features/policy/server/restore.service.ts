@@ -16,7 +16,18 @@ interface Return {
 type Earlier = Awaited<ReturnType<PolicyStore['changesSince']>>[number]
 
 export const createRestore = (
-  { clock, store, seals, policySettings: settings, predict, newlyAllowed, longRead, affected, jobs }: PolicyContext,
+  {
+    clock,
+    store,
+    seals,
+    policySettings: settings,
+    predict,
+    newlyAllowed,
+    longRead,
+    affected,
+    jobs,
+    ruleTests,
+  }: PolicyContext,
   { make }: Changes,
 ) => {
   /**
@@ -117,6 +128,7 @@ export const createRestore = (
       return longRead(async (tx) => {
         const p = await plan(tx)
         const rules = { gone: [...p.remove, ...p.replaced], write: p.write }
+        await ruleTests.assertPass(tx, rules)
         const { stated } = await predict(tx, { rules })
         const { hosts } = await newlyAllowed.measure(tx, rules, new Date(clock.now()))
         const opened = { worksAgain: stated.worksAgain, newlyAllowed: hosts, prediction: stated }

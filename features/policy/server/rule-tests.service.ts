@@ -19,7 +19,7 @@ import type { Affected } from './affected.store.ts'
 import type { PolicyBaseContext } from './context.ts'
 import type { PolicyStore, RuleRow } from './policy.store.ts'
 import { allRuleTests, type HostedTest, putRuleTest, type RuleTestRow, removeRuleTest } from './rule-tests.store.ts'
-import { concerns, decideTests, decisionOf } from './rule-tests.ts'
+import { concernedBy, decideTests, decisionOf } from './rule-tests.ts'
 import type { Seals } from './seal.ts'
 
 /** Rules that a change replaces or deletes, and those that it writes. */
@@ -75,15 +75,15 @@ export const createRuleTests = (
   /** Returns the tests that pass by the rules in force and fail after a change of the rules. */
   async function brokenBy(q: Queryable, { gone, write }: ChangedRules): Promise<BrokenTest[]> {
     const changed = [...gone, ...write]
-    const tests = (await allRuleTests(q)).filter((test) => changed.some((rule) => concerns(rule, test)))
+    const tests = concernedBy(changed, await allRuleTests(q))
     if (tests.length === 0) return []
     const inForce = await rulesAbout(q, tests)
     const prints = await printsOf(q, tests)
     const replaced = new Set(changed.map((rule) => rule.rule_id))
     const rules = [...inForce.filter((rule) => !replaced.has(rule.rule_id)), ...write]
     const reasons = new Map(rules.map((rule) => [rule.rule_id, rule.reason]))
-    const before = decideTests(tests, inForce, prints, clock.now())
-    const after = decideTests(tests, rules, prints, clock.now())
+    const before = await decideTests(tests, inForce, prints, clock.now())
+    const after = await decideTests(tests, rules, prints, clock.now())
     return tests.flatMap((test, i) => {
       const [was, is] = [before[i], after[i]]
       if (was === undefined || is === undefined || decisionOf(was) !== test.expected) return []
@@ -113,10 +113,10 @@ export const createRuleTests = (
     )
   }
 
-  async function list(q: Queryable): Promise<RuleTest[]> {
-    const tests = await allRuleTests(q)
+  /** Returns tests with their results by the rules in force. */
+  async function resultsOf(q: Queryable, tests: readonly HostedTest[]): Promise<RuleTest[]> {
     if (tests.length === 0) return []
-    const decisions = decideTests(tests, await rulesAbout(q, tests), await printsOf(q, tests), clock.now())
+    const decisions = await decideTests(tests, await rulesAbout(q, tests), await printsOf(q, tests), clock.now())
     const shown = await store.shown(q, [...new Set(decisions.flatMap(({ ruleId }) => ruleId ?? []))])
     const results = tests.flatMap((row, i): RuleTest[] => {
       const decided = decisions[i]
@@ -188,7 +188,7 @@ export const createRuleTests = (
         if (old === undefined && (await allRuleTests(tx)).length >= mostRuleTests)
           throw new AppError('conflict', { detail: `There are already ${mostRuleTests} tests. Delete one first.` })
         await putRuleTest(tx, row)
-        const saved = (await list(tx)).find((test) => test.id === row.test_id)
+        const [saved] = await resultsOf(tx, [await existing(tx, row.test_id)])
         if (saved === undefined) throw notFound('No test of the rules has this ID.')
         const [before, after] = [old === undefined ? {} : bodyOf(old), bodyOf(row)] as Record<string, string>[]
         await audit.write(tx, actor, {
@@ -210,7 +210,7 @@ export const createRuleTests = (
   return {
     assertPass,
     brokenBy,
-    list: () => list(db),
+    list: async () => resultsOf(db, await allRuleTests(db)),
     write,
     /** Returns a test that expects the present decision on a stored device. */
     sample: (uuid: string, deviceID: string): Promise<RuleTestBody> =>

@@ -84,7 +84,8 @@ describe('a test of the rules', () => {
     await refused(await admin.put(`${base}/policy/rules/${kept.id}`, edited))
     await refused(await admin.delete(`${base}/policy/rules/${kept.id}`))
     await refused(await admin.post(`${base}/policy/history/${await version()}/undo`, {}))
-    await refused(await admin.post(`${base}/policy/restore`, { version: 0 }))
+    for (const dryRun of [true, false])
+      await refused(await admin.post(`${base}/policy/restore`, { version: 0, dryRun }))
     const [test] = await listed()
     await admin.put(`${tests}/${test?.id}`, { ...sample, serial: 'S1' })
     const list = { text: 'S0\nS1', ...deny }

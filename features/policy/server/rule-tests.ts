@@ -1,4 +1,5 @@
-import { decide, isAllowing, type PolicyDecision, type PolicyDevice } from '@portcullis/domain'
+import { decide, isAllowing, type PolicyDecision, type PolicyDevice, serialKey } from '@portcullis/domain'
+import { createYielder } from '@portcullis/platform/server/yielder.ts'
 import type { PolicyRule } from '#features/contract.ts'
 import { createRuleSet, wideRule } from './open-policy.ts'
 import { type RuleRow, wireRule } from './policy.store.ts'
@@ -20,33 +21,53 @@ const sampleOf = (test: RuleTestRow, rulePrint: string | undefined): PolicyDevic
   attackTool: test.is_attack_tool ? 'confirmed' : null,
 })
 
-/** Returns whether a rule may decide a test. Tags are compared when the test runs. */
-export const concerns = (rule: Pick<RuleRow, 'vid' | 'agent_id'>, test: RuleTestRow): boolean =>
-  (rule.vid === null || rule.vid === test.vid) && (rule.agent_id === null || rule.agent_id === test.agent_id)
+/** Returns the tests that some of these rules may decide. Tags are compared when the tests run. */
+export const concernedBy = (rules: readonly Pick<RuleRow, 'vid' | 'agent_id'>[], tests: readonly HostedTest[]) => {
+  const keyOf = (vid: string | null, agentId: string | null): string => `${vid ?? ''} ${agentId ?? ''}`
+  const keys = new Set(rules.map((rule) => keyOf(rule.vid, rule.agent_id)))
+  return tests.filter(({ vid, agent_id: agentId }) =>
+    [keyOf(null, null), keyOf(vid, null), keyOf(null, agentId), keyOf(vid, agentId)].some((key) => keys.has(key)),
+  )
+}
+
+/** The rules for a host that may match devices of a vendor. Long lists of serial numbers are searched by serial number. */
+const findable = (rules: readonly PolicyRule[]) => {
+  const isExact = ({ serial, hasCleanedSerial }: PolicyRule) => serial !== undefined && hasCleanedSerial !== true
+  const others = rules.filter((rule) => !isExact(rule))
+  const bySerial = Map.groupBy(rules.filter(isExact), ({ serial = '' }) => serialKey(serial))
+  return (serial: string): readonly PolicyRule[] => [...others, ...(bySerial.get(serialKey(serial)) ?? [])]
+}
+
+/** Time in milliseconds after which a run yields to other work. */
+const turnMs = 10
 
 /** Returns the decisions of tests by the given rules, in the order of the tests. */
-export const decideTests = (
+export const decideTests = async (
   tests: readonly HostedTest[],
   rules: readonly RuleRow[],
   prints: ReadonlyMap<string, string>,
   now: number,
-): PolicyDecision[] => {
+): Promise<PolicyDecision[]> => {
   const applying = rules.filter((r) => r.agent_id === null && (r.tag_name === null || r.tag_id !== null))
   const wide = createRuleSet(0, applying.map(wideRule))
   const ownOf = Map.groupBy(rules, (r) => r.agent_id)
-  const known = new Map<string, readonly PolicyRule[]>()
-  return tests.map((test) => {
-    const { agent_id: agentId, hashtags, vid, fingerprint } = test
+  const known = new Map<string, ReturnType<typeof findable>>()
+  const yieldNow = createYielder(turnMs)
+  const decisions: PolicyDecision[] = []
+  for (const test of tests) {
+    await yieldNow()
+    const { agent_id: agentId, hashtags, vid, fingerprint, serial } = test
     const key = JSON.stringify([agentId, hashtags, vid])
-    let rulesOfHost = known.get(key)
-    if (rulesOfHost === undefined) {
+    let rulesFor = known.get(key)
+    if (rulesFor === undefined) {
       const own = agentId === null ? [] : (ownOf.get(agentId) ?? []).map(wireRule)
       const all = wide.hostPolicy({ armed: true, hashtags, own }).all()
-      rulesOfHost = all.filter((rule) => rule.vid === undefined || rule.vid === vid)
-      known.set(key, rulesOfHost)
+      rulesFor = findable(all.filter((rule) => rule.vid === undefined || rule.vid === vid))
+      known.set(key, rulesFor)
     }
-    return decide(rulesOfHost, sampleOf(test, prints.get(fingerprint ?? '')), now)
-  })
+    decisions.push(decide(rulesFor(serial), sampleOf(test, prints.get(fingerprint ?? '')), now))
+  }
+  return decisions
 }
 
 export const decisionOf = ({ source }: PolicyDecision): 'allow' | 'block' => (isAllowing(source) ? 'allow' : 'block')
