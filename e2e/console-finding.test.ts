@@ -178,6 +178,14 @@ describe('finding things', unless(whyNoChromium), () => {
     await tab.click()
     await page.getByRole('grid').getByText('find-one').waitFor({ state: 'detached' })
     expect(new URL(page.url()).search).toBe('?HostIdentifier=find-t&sort=hostIdentifier_asc')
+    await page.getByRole('button', { name: 'Actions for the view Twos & <b>threes</b>' }).click()
+    await page.getByRole('menuitem', { name: 'Pin to navigation' }).click()
+    const pinned = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Twos & <b>threes</b>' })
+    await pinned.waitFor()
+    await page.getByRole('link', { name: 'Events', exact: true }).click()
+    await page.waitForURL(/\/events/)
+    await pinned.click()
+    await page.waitForURL(/HostIdentifier=find-t/)
     await server.post('views', {
       page: '/agents',
       name: 'Old',

@@ -50,7 +50,7 @@ const byPermission: Readonly<Record<Permission | 'public', string>> = {
     listReportSchedules listWaitingNotices previewKnowledge reportRunFile`,
   'self:write': `
     confirmTotp deleteSession finishPasskey reauthenticate removePasskey removeTotp renewRecoveryCodes
-    saveView updateView deleteView startOidcReauthentication startPasskey startReauthentication startTotp updateUserDetails`,
+    saveView updateView deleteView pinView startOidcReauthentication startPasskey startReauthentication startTotp updateUserDetails`,
   'notices:read':
     'alertTimes countNotices getNotice listAlertMutes listHealthNotices listNotificationGroups listRiskNotices',
   'tokens:own': 'createApiToken deleteApiToken deleteApiTokenByQuery listApiTokens',

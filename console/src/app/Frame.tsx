@@ -1,6 +1,7 @@
 import { Bell } from '@portcullis/features/alerts/console/inbox/Bell.tsx'
 import { useLiveAlerts } from '@portcullis/features/alerts/console/shared/useAlerts.ts'
 import { useLiveNac } from '@portcullis/features/quarantine/console/shared/useNac.ts'
+import { PinnedViews } from '@portcullis/features/views/console/shared/PinnedViews.tsx'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import type { Confirmation } from '@portcullis/platform/console/ui/confirm.ts'
 import { answerConfirms } from '@portcullis/platform/console/ui/confirm.ts'
@@ -10,7 +11,7 @@ import { Logo } from '@portcullis/platform/console/ui/Logo.tsx'
 import { lazily, lazilyDialog, useIdlePreload } from '@portcullis/platform/console/ui/lazily.tsx'
 import { useKeys } from '@portcullis/platform/console/ui/useKeys.ts'
 import { Link, useLocation, useNavigate } from '@tanstack/react-router'
-import { type ReactNode, useCallback, useEffect, useState } from 'react'
+import { Fragment, type ReactNode, useCallback, useEffect, useState } from 'react'
 import { ConnectionBanner } from './ConnectionBanner.tsx'
 import classes from './Frame.module.css'
 import { LiftBanner } from './LiftBanner.tsx'
@@ -78,9 +79,8 @@ const Rail = ({ isReady }: { isReady: boolean }) => {
       </Link>
       {allowed.map((place) => {
         const isHere = place.to === '/' ? pathname === '/' : pathname.startsWith(place.to)
-        return (
+        const link = (
           <Link
-            key={place.to}
             to={place.to}
             activeOptions={{ exact: place.to === '/' }}
             className={classes.place}
@@ -97,6 +97,12 @@ const Rail = ({ isReady }: { isReady: boolean }) => {
             {place.hasUnread === true ? <Count count={unread} label={strings.unreadAlerts} /> : null}
             {place.isOfNac === true ? <Count count={nac.waiting} label={strings.quarantinesWaiting} /> : null}
           </Link>
+        )
+        return (
+          <Fragment key={place.to}>
+            {link}
+            {isReady && place.to !== '/' ? <PinnedViews page={place.to} className={classes.pinned} /> : null}
+          </Fragment>
         )
       })}
       <button type="button" className={classes.menu} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>

@@ -20,7 +20,14 @@ describe('the palette', () => {
   )
 
   it('finds saved views by their name and page, with the permission of the page', () => {
-    const view = { id: '1', owner: 'admin', isOwn: true, isShared: true, changedAt: '2031-05-04T10:11:12.345Z' }
+    const view = {
+      id: '1',
+      owner: 'admin',
+      isOwn: true,
+      isPinned: false,
+      isShared: true,
+      changedAt: '2031-05-04T10:11:12.345Z',
+    }
     const entries = viewEntries([
       { ...view, page: '/agents', name: 'Armed kiosks', search: 'Status=Armed' },
       { ...view, id: '2', page: '/removed', name: 'Armed kiosks', search: '' },

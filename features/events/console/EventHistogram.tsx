@@ -34,6 +34,12 @@ const rangeOf = (first: Bar, last: Bar) => ({
   toDate: toMinute(Math.max(first.from, last.to - 60_000)),
 })
 
+/** A small number is still visible next to a large one. */
+const heightOf = ({ count }: Bar, top: number): string => {
+  if (count === null) return '100%'
+  return count === 0 ? '0' : `max(2px, ${(count / top) * 100}%)`
+}
+
 const Bars = ({ view, bars, note }: { view: View; bars: readonly Bar[]; note: string }) => {
   const [at, setAt] = useState<number | null>(null)
   const [focused, setFocused] = useState(0)
@@ -98,7 +104,7 @@ const Bars = ({ view, bars, note }: { view: View; bars: readonly Bar[]; note: st
             }}
             onBlur={() => setAt(null)}
           >
-            <span style={{ height: bar.count === null ? '100%' : `${(bar.count / top) * 100}%` }} />
+            <span style={{ height: heightOf(bar, top) }} />
           </Link>
         ))}
       </div>

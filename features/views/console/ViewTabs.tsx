@@ -6,8 +6,9 @@ import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
 import { Note, Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { MoreMenu } from '@portcullis/platform/console/ui/MoreMenu.tsx'
 import { PlainLink } from '@portcullis/platform/console/ui/PlainLink.tsx'
+import { tellFailure } from '@portcullis/platform/console/ui/tell.ts'
 import type { View } from '@portcullis/platform/console/ui/useView.ts'
-import { deleteView } from '#features/contract.ts'
+import { deleteView, pinView } from '#features/contract.ts'
 import { viewAddress, viewsKey } from './shared/view-address.ts'
 import { strings } from './strings.ts'
 import { useViews } from './useViews.ts'
@@ -30,6 +31,10 @@ export const ViewTabs = ({ view }: { view: View }) => {
       done: strings.viewDeleted({ name }),
       reread: () => queries.invalidateQueries({ queryKey: viewsKey }),
     })
+  const pin = ({ id, isPinned }: { id: string; isPinned: boolean }) =>
+    void api
+      .call(pinView, { params: { id }, body: { isPinned: !isPinned } })
+      .then(() => queries.invalidateQueries({ queryKey: viewsKey }), tellFailure)
   return (
     <Stack gap={6}>
       <Row as="nav" gap={4} wrap small aria-label={strings.savedViews}>
@@ -54,11 +59,14 @@ export const ViewTabs = ({ view }: { view: View }) => {
             </PlainLink>
           </span>
         ))}
-        {open !== undefined && (open.isOwn || isAdministrator) ? (
+        {open === undefined ? null : (
           <MoreMenu label={strings.viewMenu({ name: open.name })}>
-            <Menu.Item onClick={() => remove(open)}>{strings.deleteView}</Menu.Item>
+            <Menu.Item onClick={() => pin(open)}>{open.isPinned ? strings.unpin : strings.pin}</Menu.Item>
+            {open.isOwn || isAdministrator ? (
+              <Menu.Item onClick={() => remove(open)}>{strings.deleteView}</Menu.Item>
+            ) : null}
           </MoreMenu>
-        ) : null}
+        )}
       </Row>
       {open === undefined || open.missing.length === 0 ? null : (
         <Note role="status">

@@ -14,6 +14,8 @@ export const strings = withPageWords({
   sharedBy: 'Shared by {owner}',
   sharedByNobody: 'Shared',
   viewMenu: 'Actions for the view {name}',
+  pin: 'Pin to navigation',
+  unpin: 'Unpin from navigation',
   deleteView: 'Delete view…',
   deleteTitle: 'Delete view',
   deleteShared: 'It disappears for all accounts. You cannot undo this.',

@@ -3,6 +3,8 @@ import { type Static, Type } from 'typebox'
 
 /** Maximum number of private views of an account, and of shared views. */
 export const mostViews = 200
+/** Maximum number of views that an account pins. */
+export const mostPins = 20
 
 const content = {
   page: Type.String({
@@ -23,6 +25,7 @@ export const SavedView = closed({
   ...content,
   owner: Type.String({ description: 'Account that saved the view. Empty: the account was deleted.' }),
   isOwn: Type.Boolean({ description: 'True if you saved the view.' }),
+  isPinned: Type.Boolean({ description: 'True if your navigation shows the view.' }),
   changedAt: utcTime('Time of the last change.'),
 })
 export type SavedView = Static<typeof SavedView>
@@ -38,7 +41,7 @@ const example = {
   isShared: true,
 }
 const { id: _id, ...bodyExample } = example
-const answer = { ...example, owner: 'admin', isOwn: true, changedAt: '2031-05-04T10:11:12.345Z' }
+const answer = { ...example, owner: 'admin', isOwn: true, isPinned: false, changedAt: '2031-05-04T10:11:12.345Z' }
 
 export const listViews = operation({
   id: 'listViews',
@@ -92,4 +95,19 @@ export const deleteView = operation({
   params,
   response: closed({ deleted: Type.String({ description: 'ID of the view.' }) }),
   examples: { response: { deleted: example.id } },
+})
+
+export const pinView = operation({
+  id: 'pinView',
+  method: 'PUT',
+  path: `${path}/{id}/pin`,
+  tag: 'Views',
+  summary: 'Pins a saved view to your navigation, or unpins it',
+  description: `An account can pin ${mostPins} of the views that it sees. Other accounts do not see the pins.`,
+  permission: 'self:write',
+  errors: ['conflict', 'not_found'],
+  params,
+  body: closed({ isPinned: Type.Boolean({ description: 'True: pin the view. False: unpin it.' }) }),
+  response: SavedView,
+  examples: { request: { isPinned: true }, response: { ...answer, isPinned: true } },
 })

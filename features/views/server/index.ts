@@ -6,7 +6,17 @@ import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import { isId, newId } from '@portcullis/platform/server/ids.ts'
 import { fold } from '@portcullis/platform/server/list/columns.ts'
 import type { Audit } from '#features/audit/server/index.ts'
-import { deleteView, listViews, mostViews, profiles, type SavedView, saveView, updateView } from '#features/contract.ts'
+import {
+  deleteView,
+  listViews,
+  mostPins,
+  mostViews,
+  pinView,
+  profiles,
+  type SavedView,
+  saveView,
+  updateView,
+} from '#features/contract.ts'
 import { createViewsStore, createViewWrites } from './views.store.ts'
 
 type Content = Pick<SavedView, 'page' | 'name' | 'search' | 'isShared'>
@@ -72,6 +82,21 @@ export const viewsFeature = (app: HttpApp, { db, clock, audit }: Context & { aud
     }
   }
 
+  const pin = (actor: Actor, id: string, isPinned: boolean): Promise<SavedView> =>
+    db.transaction(async (tx) => {
+      const { accountId } = actor
+      if (accountId === null) throw new AppError('conflict', { detail: 'Only an account can pin a view.' })
+      const writes = createViewWrites(tx)
+      await writes.lock()
+      const view = isId(id) ? await createViewsStore(tx).one(accountId, id) : undefined
+      if (view === undefined) throw notFound('No view has this ID.')
+      if (isPinned && !view.isPinned && (await writes.countPins(accountId)) >= mostPins)
+        throw new AppError('conflict', { detail: `You already pinned ${mostPins} views. Unpin one first.` })
+      await writes.pin(accountId, id, isPinned)
+      return { ...view, isPinned }
+    })
+
+  app.register(pinView, ({ actor, params, body }) => pin(actor, params.id, body.isPinned))
   app.register(listViews, async ({ actor }) => ({ data: await createViewsStore(db).list(actor.accountId) }))
   app.register(saveView, ({ actor, body }) => put(actor, body, null))
   app.register(updateView, ({ actor, params, body }) => put(actor, body, params.id))

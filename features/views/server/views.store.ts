@@ -17,7 +17,8 @@ export interface ViewRow {
 
 const shown = (account: string | null): SqlFragment => sql`
   v.view_id as id, v.page, v.name, v.search, v.is_shared as "isShared", coalesce(a.user_name, '') as owner,
-  coalesce(v.owner_id = ${account}::uuid, false) as "isOwn", ${raw(utcSql('v.changed_at'))} as "changedAt"`
+  coalesce(v.owner_id = ${account}::uuid, false) as "isOwn",
+  exists (select from saved_view_pins p where p.account_id = ${account}::uuid and p.view_id = v.view_id) as "isPinned", ${raw(utcSql('v.changed_at'))} as "changedAt"`
 
 /** The saved views. A private view is visible only to its account. */
 export const createViewsStore = (q: Queryable) => ({
@@ -58,6 +59,20 @@ export const createViewWrites = (tx: Tx) => ({
       values (${row.view_id}::uuid, ${row.page}, ${row.name}, ${row.name_key}, ${row.search}, ${row.is_shared}, ${row.owner_id}::uuid, ${row.changed_at})
       on conflict (view_id) do update set page = excluded.page, name = excluded.name, name_key = excluded.name_key,
         search = excluded.search, is_shared = excluded.is_shared, changed_at = excluded.changed_at`),
+
+  countPins: async (account: string): Promise<number> =>
+    (
+      await tx.query<{ n: number }>(sql`
+        select count(*)::int as n from saved_view_pins p join saved_views v on v.view_id = p.view_id
+        where p.account_id = ${account}::uuid and (v.is_shared or v.owner_id = ${account}::uuid)`)
+    )[0]?.n ?? 0,
+
+  pin: (account: string, id: string, isPinned: boolean): Promise<unknown> =>
+    tx.execute(
+      isPinned
+        ? sql`insert into saved_view_pins (account_id, view_id) values (${account}::uuid, ${id}::uuid) on conflict do nothing`
+        : sql`delete from saved_view_pins p where p.account_id = ${account}::uuid and p.view_id = ${id}::uuid`,
+    ),
 
   remove: (id: string): Promise<unknown> => tx.execute(sql`delete from saved_views v where v.view_id = ${id}::uuid`),
 })

@@ -2,7 +2,7 @@ import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { person } from '@portcullis/server/test/people.ts'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { mostViews, type SavedView } from '#features/contract.ts'
+import { mostPins, mostViews, type SavedView } from '#features/contract.ts'
 
 let t: TestApp
 type Person = Awaited<ReturnType<TestApp['admin']>>
@@ -81,6 +81,31 @@ describe('a saved view', () => {
       expect([answer.statusCode, answer.json().errors?.[0].field]).toEqual([400, field])
     }
     expect(await namesOf(user)).toEqual([])
+  })
+
+  it('is pinned by each account for itself, as long as it sees the view', async () => {
+    const team = await save(manager, { ...armed, name: 'Team', isShared: true })
+    const own = await save(manager, armed)
+    const pinned = async (person: Person) =>
+      (await person.get(base))
+        .json()
+        .data.filter((one: SavedView) => one.isPinned)
+        .map(({ name }: SavedView) => name)
+    const pin = (person: Person, id: string, isPinned: boolean) => person.put(`${base}/${id}/pin`, { isPinned })
+    expect((await pin(user, team.id, true)).json()).toEqual({ ...team, isOwn: false, isPinned: true })
+    expect([await pinned(user), await pinned(manager)]).toEqual([['Team'], []])
+    for (const id of [own.id, 'nonsense']) expect((await pin(user, id, true)).statusCode).toBe(404)
+    expect((await pin(user, team.id, true)).statusCode).toBe(200)
+    await manager.put(`${base}/${team.id}`, { ...armed, name: 'Team', isShared: false })
+    expect(await pinned(user)).toEqual([])
+    await manager.put(`${base}/${team.id}`, { ...armed, name: 'Team', isShared: true })
+    expect((await pin(user, team.id, false)).json()).toMatchObject({ isPinned: false })
+    expect(await pinned(user)).toEqual([])
+    for (let n = 0; n < mostPins; n++) await pin(user, (await save(user, { ...armed, name: `v${n}` })).id, true)
+    const many = await pin(user, team.id, true)
+    expect([many.statusCode, many.json().code]).toEqual([409, 'conflict'])
+    expect((await manager.delete(`${base}/${team.id}`)).statusCode).toBe(200)
+    expect((await pinned(user)).length).toBe(mostPins)
   })
 
   it('is one of a limited number', async () => {

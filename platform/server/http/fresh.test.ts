@@ -267,6 +267,7 @@ const ordinary = new Set([
     'saveView',
     'updateView',
     'deleteView',
+    'pinView',
     'updateHostOwner',
     'reopenAlerts',
     'commentAlerts',
