@@ -178,6 +178,28 @@ describe('the overview and the states of hosts', unless(whyNoChromium), () => {
     await wall.context.close()
   })
 
+  it('shows nothing more on a wall whose token was revoked', async () => {
+    const { id, token } = await server.post<{ id: string; token: string }>('admin/apiTokens', {
+      name: 'lost wall',
+      scopes: ['fleet:read', 'notices:read'],
+    })
+    const wall = await openWindow(browser, server.url, 1920, 1080)
+    await wall.page.clock.install()
+    await wall.page.goto('/wall')
+    await wall.page.getByLabel('API token').fill(token)
+    await wall.page.getByRole('button', { name: 'Show numbers' }).click()
+    const tools = wall.page.getByRole('listitem').filter({ hasText: 'Hosts with attack tools' })
+    await expect.poll(() => tools.innerText()).toMatch(/attack tools\s+1/)
+    const authorization = `Bearer ${await server.signIn()}`
+    const path = `/prime/webui/admin/apiTokens/${id}`
+    expect((await server.request(path, { method: 'DELETE', headers: { authorization } })).status).toBe(200)
+    await wall.page.clock.runFor(31_000)
+    await wall.page.getByText('The server refused the token').waitFor()
+    expect(await tools.count()).toBe(0)
+    expect(await wall.page.evaluate('JSON.stringify(sessionStorage)')).not.toContain(token)
+    await wall.context.close()
+  })
+
   it('lists what the server still needs, follows each step, and can be hidden', async () => {
     await page.goto('/')
     const card = page.getByRole('region', { name: 'Set up this server' })
