@@ -95,7 +95,11 @@ export const RuleGroups = ({
               <GroupName key="name" group={group} isOpen={isOpen} href={href} />,
               group.rules.toLocaleString('en'),
               group.hits.toLocaleString('en'),
-              <Quiet key="use">{strings.cleanUpCounts({ unused: group.unused, shadowed: group.shadowed })}</Quiet>,
+              <Quiet key="use">
+                {group.unused + group.shadowed === 0
+                  ? '–'
+                  : strings.cleanUpCounts({ unused: group.unused, shadowed: group.shadowed })}
+              </Quiet>,
               group.owner === '' ? <Quiet key="owner">–</Quiet> : <DeviceText key="owner" value={group.owner} />,
               <Review key="review" group={group} />,
               ...(canWrite ? [<Actions key="actions" group={group} edit={() => setEdited(group)} />] : []),

@@ -8,6 +8,8 @@ import { Note } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { lazilyDialog } from '@portcullis/platform/console/ui/lazily.tsx'
 import { ListPage } from '@portcullis/platform/console/ui/list/ListPage.tsx'
 import { useList } from '@portcullis/platform/console/ui/list/useList.ts'
+import { SelectionBar } from '@portcullis/platform/console/ui/table/SelectionBar.tsx'
+import { useSelection } from '@portcullis/platform/console/ui/table/useSelection.ts'
 import { useKeys } from '@portcullis/platform/console/ui/useKeys.ts'
 import { useTitle } from '@portcullis/platform/console/ui/useTitle.ts'
 import { useSearch } from '@tanstack/react-router'
@@ -15,6 +17,7 @@ import { useState } from 'react'
 import { getPolicy, listPolicyRules, listRuleGroups, type PolicyRuleResource } from '#features/contract.ts'
 import { ReportItems } from '#features/reports/console/shared/ReportItems.tsx'
 import { ApproveToday } from './ApproveToday.tsx'
+import { MoveRules } from './MoveRules.tsx'
 import { RuleDrawer } from './RuleDrawer.tsx'
 import { RuleGroups } from './RuleGroups.tsx'
 import { rulesTable } from './rules.view.tsx'
@@ -47,6 +50,14 @@ export const RulesPage = () => {
     return `/policy?${new URLSearchParams(next as Record<string, string>)}`
   }
   const shownGroups = isFiltered ? groups.filter(({ name }) => name === filters.group) : groups
+  // The rules in the groups above count, too.
+  const collapsed = isFiltered ? 0 : groups.reduce((sum, { rules }) => sum + rules, 0)
+  const counts = list.counts && {
+    total: list.counts.total + collapsed,
+    filtered: list.counts.filtered + collapsed,
+  }
+  const filtered = list.counts?.filtered ?? null
+  const selection = useSelection(list.source, { filtered })
   const policy = useRead(['policy'], getPolicy)
   const canWrite = session.may('fleet:write')
   const [isListing, setListing] = useState(false)
@@ -56,7 +67,7 @@ export const RulesPage = () => {
   return (
     <ListPage
       title={strings.rules}
-      list={list}
+      list={{ ...list, counts }}
       actions={
         canWrite ? (
           <>
@@ -91,6 +102,14 @@ export const RulesPage = () => {
       label={strings.rules}
       table={rulesTable}
       topics={['summary']}
+      selection={canWrite ? selection : undefined}
+      bar={
+        canWrite ? (
+          <SelectionBar selection={selection} filtered={filtered}>
+            <MoveRules ids={[...selection.ids]} />
+          </SelectionBar>
+        ) : null
+      }
       hrefOf={hrefOf}
       empty={
         groups.some(({ rules }) => rules > 0) ? (

@@ -139,6 +139,13 @@ export const strings = withPageWords({
   shadowedBy:
     'Shadowed by <link>another rule</link>: it decides the same about all these devices, so deleting this one changes no decision.',
   ruleHits: '{count, plural, one {# hit} other {# hits}} in 30 days.',
+  askMove: 'Move to group…',
+  moveTitle: 'Move rules to a group',
+  moveEffect: 'No decision changes. Leave the name empty to take the rules out of their groups.',
+  moveRules: 'Move {count, plural, one {# rule} other {# rules}}',
+  takeOut: 'Take {count, plural, one {# rule} other {# rules}} out',
+  rulesMoved: 'Moved {count, plural, one {# rule} other {# rules}} to {name}.',
+  rulesUngrouped: 'Took {count, plural, one {# rule} other {# rules}} out of their groups.',
   ruleGroups: 'Groups of rules',
   addGroup: 'Add group',
   editGroup: 'Edit group',

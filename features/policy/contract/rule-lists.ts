@@ -38,7 +38,7 @@ export const ruleList = list({
       { id: 'sentence', width: 420, grow: true, shown: true, title: 'Rule', sort: null },
       state,
       { id: 'expires', of: 'expiresAt', width: 76, shown: true, first: 'asc' },
-      { id: 'hits', width: 110, shown: true },
+      { id: 'hits', width: 124, shown: true },
       { id: 'group', width: 130 },
       { id: 'isUnused', width: 80 },
       ...commonColumns,

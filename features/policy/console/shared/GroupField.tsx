@@ -10,7 +10,8 @@ export const GroupField = ({
 }: Pick<AutocompleteProps, 'size' | 'value' | 'onChange' | 'error'>) => {
   const groups = useRead(['rule-groups'], listRuleGroups)
   const names = (groups.data?.data ?? []).map(({ name }) => name)
-  const isNew = !names.some((name) => name.toLowerCase() === rest.value?.trim().toLowerCase())
+  const isGiven = (name: string) => name.toLowerCase() === rest.value?.trim().toLowerCase()
+  const isNew = !names.some(isGiven)
   return (
     <Autocomplete
       {...rest}
@@ -19,7 +20,8 @@ export const GroupField = ({
       description={rest.value?.trim() === '' ? strings.groupHint : isNew ? strings.newGroup : undefined}
       maxLength={60}
       limit={50}
-      data={names}
+      // A name that is typed in full needs no suggestion, which would cover the buttons.
+      data={names.filter((name) => !isGiven(name))}
     />
   )
 }
