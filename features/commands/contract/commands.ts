@@ -66,7 +66,7 @@ export const agentsConfiguration = operation({
       }),
     }),
   ),
-  errors: ['second_person_required', 'windows_preview_off', 'windows_limit_reached', 'conflict'],
+  errors: ['policy_tests_failed', 'second_person_required', 'windows_preview_off', 'windows_limit_reached', 'conflict'],
   examples: {
     request: [
       { uuid: null, hostIdentifier: 'KIOSK-0413', ipAddress: null, agentConfigViewResource: { isSystemArmed: 'ARM' } },
