@@ -175,6 +175,11 @@ const callPolicy = async ({ post, put, remove }: Caller, fixture: Fixture): Prom
   await remove(`policy/grants/${grantId}`)
   await put(`policy/rules/${fixture.others.rule}`, { ...rule, vid: '0781', pid: '5571', reason: 'gate again' })
   await post('policy/rules/import', { text: '0781:5571,gate', effect: 'allow', reason: 'gate', dryRun: true })
+  const group = { name: 'gate', owner: 'gate', reviewOn: null }
+  const { id: groupId } = await post('policy/groups', group)
+  await put(`policy/groups/${groupId}`, { ...group, owner: 'gate again' })
+  await post('policy/groups/rules', { ruleIds: [fixture.others.rule], group: 'gate' })
+  await remove(`policy/groups/${groupId}`)
   const sample = {
     vid: '0781',
     pid: '5590',
