@@ -28,7 +28,7 @@ const Form = ({ view, close }: { view: View; close: () => void }) => {
     setName(other?.name ?? '')
     setShared(other?.isShared ?? false)
   }
-  const fault = fieldMessage(failure, 'body.name')
+  const fault = fieldMessage(failure, 'name')
   return (
     <form
       onSubmit={(event) => {
@@ -69,7 +69,7 @@ const Form = ({ view, close }: { view: View; close: () => void }) => {
             onChange={(event) => setShared(event.currentTarget.checked)}
           />
         ) : null}
-        {fault === null ? <ErrorState failure={failure} inline /> : null}
+        {fault === undefined ? <ErrorState failure={failure} inline /> : null}
         <DialogActions
           close={close}
           action={strings.saveTitle}
