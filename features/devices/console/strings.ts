@@ -36,7 +36,7 @@ export const strings = withPageWords({
   vulnerabilities: 'Vulnerabilities',
   serialNumbers: 'Serial numbers',
   serialUnique: 'Unique',
-  serialShared: 'On several hosts',
+  serialShared: 'On several devices',
   serialPlaceholder: 'Placeholder',
   serialNone: 'None',
   serialsStrong: 'Each device has its own serial number, so a rule can apply to a single device.',

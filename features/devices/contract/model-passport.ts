@@ -66,7 +66,7 @@ export const getModelPassport = operation({
       none: count('Devices without a serial number.'),
       placeholder: count('Devices with a placeholder such as `000000`.'),
       unique: count('Devices whose serial number no other device of the model has.'),
-      shared: count('Devices whose serial number a device of the model on another host also has.'),
+      shared: count('Devices whose serial number another device of the model also has, on the same or another host.'),
     }),
     isComplete: Type.Boolean({ description: 'False if a limit left out devices, decisions or fingerprints.' }),
   }),

@@ -41,9 +41,9 @@ export const createModelPassportRead = (db: Queryable) => ({
           select s.source, s.rule_id, count(distinct s.agent_id) as hosts, count(*) as devices from chosen s
           where s.present group by s.source, s.rule_id order by 4 desc limit ${modelPassportLimits.decisions + 1}::int),
         numbers as (
-          select case when p.serial_folded = '' then 'none' when ${raw(placeholderSerialSql)} then 'placeholder' when p.hosts = 1 then 'unique'
+          select case when p.serial_folded = '' then 'none' when ${raw(placeholderSerialSql)} then 'placeholder' when p.devices = 1 then 'unique'
             else 'shared' end as kind, p.devices
-          from (select s.serial_folded, count(*) as devices, count(distinct s.agent_id) as hosts from chosen s group by 1) p)
+          from (select s.serial_folded, count(*) as devices from chosen s group by 1) p)
         select (select coalesce(json_agg(json_build_object('day', d.day, 'hosts', d.hosts) order by d.day), '[]') from days d) as days,
           (select count(*) from firsts f where f.first_seen < ${from}::timestamptz)::int as earlier_hosts,
           (select coalesce(json_agg(json_build_object('source', d.source, 'rule_id', d.rule_id, 'reason', r.reason, 'hosts', d.hosts,

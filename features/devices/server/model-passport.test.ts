@@ -63,6 +63,15 @@ describe('the page of a model', () => {
     expect(await read('0781:5581')).toEqual(await read('0781:5581'.toLowerCase()))
   })
 
+  it('counts devices of one host with the same serial number as shared', async () => {
+    const host = await enrolAgent(t)
+    const twins = { vid: '0951', pid: '1666', serial: '001A92053B6ABE9081370C21' }
+    await host.plug(storageStick({ ...twins, portPath: '1-2' }))
+    await host.plug(storageStick({ ...twins, portPath: '1-3' }))
+    const { model, serials } = await read('0951:1666')
+    expect([model.peripheralsCount, serials]).toEqual([2, { none: 0, placeholder: 0, unique: 0, shared: 2 }])
+  })
+
   it('counts findings by verdict', async () => {
     const admin = await t.admin()
     const open = async () =>
