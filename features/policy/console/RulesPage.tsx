@@ -3,6 +3,7 @@ import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { readView, writeView } from '@portcullis/platform/console/lib/view-state.ts'
 import { EmptyState } from '@portcullis/platform/console/ui/EmptyState.tsx'
+import { ErrorState } from '@portcullis/platform/console/ui/ErrorState.tsx'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
 import { Note } from '@portcullis/platform/console/ui/layout/layout.tsx'
 import { lazilyDialog } from '@portcullis/platform/console/ui/lazily.tsx'
@@ -44,7 +45,8 @@ export const RulesPage = () => {
   // Without filters, the list shows the groups above it, and the rules that are in no group.
   const list = useList('/inside/policy/', rulesTable.view, listPolicyRules, idOf, isFiltered ? undefined : ungrouped)
   const { open } = state
-  const groups = useRead(['rule-groups'], listRuleGroups).data?.data ?? []
+  const groupsRead = useRead(['rule-groups'], listRuleGroups)
+  const groups = groupsRead.data?.data ?? []
   const hrefOfGroup = (name: string | null) => {
     const next = writeView(start, rulesTable.view, { filters: { group: name }, open: null })
     return `/policy?${new URLSearchParams(next as Record<string, string>)}`
@@ -93,6 +95,7 @@ export const RulesPage = () => {
                   free: policy.data.agents.free,
                 })}
           </Note>
+          <ErrorState query={groupsRead} inline />
           {shownGroups.length === 0 ? null : (
             <RuleGroups groups={shownGroups} open={filters.group ?? null} hrefOf={hrefOfGroup} canWrite={canWrite} />
           )}
@@ -112,7 +115,7 @@ export const RulesPage = () => {
       }
       hrefOf={hrefOf}
       empty={
-        groups.some(({ rules }) => rules > 0) ? (
+        groupsRead.data === undefined ? null : groups.some(({ rules }) => rules > 0) ? (
           <EmptyState icon="policy" title={strings.allInGroups}>
             <p>{strings.allInGroupsHint}</p>
           </EmptyState>
