@@ -300,6 +300,14 @@ export const errorTable = define({
     cause: 'The request is well-formed, but the current state or a rule prevents it. `detail` gives the reason.',
     cure: 'Follow the instructions in `detail`.',
   },
+  query_too_slow: {
+    status: 422,
+    title: 'The query takes too long',
+    detail: 'Finding these rows takes too long, so the server stopped.',
+    cause:
+      'The filters or the query match rows that no index finds, or the database is overloaded. A query with OR or NOT, and a part of a text, can read all rows of a list. Nothing was changed.',
+    cure: 'Narrow the query: add a filter, such as a period or a host, or leave out OR and NOT. For all rows, create a report or an export.',
+  },
   too_many_requests: {
     status: 429,
     title: 'Too many requests',

@@ -8,6 +8,7 @@ import { bodyForms } from './media-type.ts'
 import type { JsonSchema } from './openapi-schema.ts'
 import type { OpenApiResponse } from './openapi-types.ts'
 import { largeBody } from './read-body.ts'
+import { choosesRows } from './too-slow.ts'
 
 /** Statuses that clients of `plainErrors` operations recognise as errors. */
 const plainStatuses: readonly number[] = [400, 401, 403]
@@ -53,6 +54,7 @@ export const problemsOf = (operation: AnyOperation): ErrorCode[] => {
   const isSometimesHeavy = [query.PageSize, query.dryRun, body?.properties?.dryRun].some((one) => one !== undefined)
   if (hasLargeBody || operation.heavy !== undefined || isSometimesHeavy) codes.add('too_many_requests')
   if (operation.path.includes('{')) codes.add('not_found')
+  if (choosesRows(operation)) codes.add('query_too_slow')
   return (Object.keys(errorTable) as ErrorCode[]).filter((code) => codes.has(code))
 }
 

@@ -18,6 +18,7 @@ import { paramsReader, queryReader } from './read-query.ts'
 import { uploadLimit } from './request-hooks.ts'
 import type { RequestSpans } from './request-span.ts'
 import type { SendAnswer } from './send-answer.ts'
+import { choosesRows, slowFailure } from './too-slow.ts'
 
 /** Maximum total size of all bodies being received, separate for machines. Small bodies are not counted and always accepted. */
 const machinesHeld = 64 * 1024 * 1024
@@ -77,6 +78,7 @@ export const createRegister = (
     const isRaw = known.rawTypes !== undefined
     const readsBody = known.method !== 'GET' && known.upload !== true && known.streamType === undefined && !isRaw
     const isEndless = known.responseKind === 'stream'
+    const isChoosing = choosesRows(known)
     async function bodyOf(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
       const bytes = request.body as Buffer | undefined
       const source = { contentType: request.headers['content-type'], bytes }
@@ -99,7 +101,13 @@ export const createRegister = (
       const { portcullisActor: actor, machine } = request as OurRequest
       if (isEndless && isHead(request)) return null
       const call = { actor, machine, params, query, body, request, reply }
-      const work = () => spans.inSpan(request, () => handler(call as never))
+      const work = async () => {
+        try {
+          return await spans.inSpan(request, () => handler(call as never))
+        } catch (error) {
+          throw isChoosing ? slowFailure(error, query, body) : error
+        }
+      }
       const heavy = known.heavy === undefined ? heavyKindOf(query, body) : undefined
       return heavy === undefined ? work() : heavyWork(heavy, actor, reply.raw, work)
     }
