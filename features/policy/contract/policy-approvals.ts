@@ -3,7 +3,7 @@ import { list } from '@portcullis/platform/contract/list.ts'
 import { closed, listQuery, nullable, operation, page, utcTime } from '@portcullis/platform/contract/operation.ts'
 import { Type } from 'typebox'
 
-/** Maximum number of counted devices, because some models are on most hosts of a fleet. */
+/** Devices that are counted at most, unless more wait, because some models are on most hosts of a fleet. */
 export const allowedMost = 1_000
 
 /** A model with devices that wait for an approval. */
@@ -23,8 +23,8 @@ const ApprovalModel = closed({
       'Number of these devices that are attached and blocked. The others were attached when the host was armed and still work, or are detached.',
   }),
   allowedHosts: Type.Integer({
-    maximum: allowedMost,
-    description: `Number of hosts on which a device of this model is allowed. Counts at most ${allowedMost.toLocaleString('en')} devices.`,
+    minimum: 0,
+    description: `Number of hosts on which a device of this model is allowed. Counts at most ${allowedMost.toLocaleString('en')} devices, or twice as many as wait.`,
   }),
   suggestion: nullable(
     closed({

@@ -1,4 +1,5 @@
 import { rubberDucky, storageStick } from '@portcullis/domain/testing'
+import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent, pageOf } from '@portcullis/server/test/builders.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -44,6 +45,27 @@ describe('a device that waits for an approval', () => {
     const device = { uuid: two.agentId, vid: '0781', pid: before?.pid }
     await (await t.admin()).post(`${base}/policy/decisions`, { decision: 'allow', devices: [device], reason: 'desk' })
     expect(await modelOf('0781')).toMatchObject({ allowedHosts: 1, agentsCount: 1 })
+  })
+
+  it('is measured against all hosts that allow its model, even if a thousand devices wait', async () => {
+    const key = storageStick({ vid: '0951', pid: '1666', portPath: '1-1' })
+    const hosts = [await waitingHost(key), await waitingHost(key), await waitingHost(key)] as const
+    const [many, other, waiting] = hosts.map(({ agentId }) => agentId).sort()
+    const pid = '1666'
+    const devices = [many, other].map((uuid) => ({ uuid, vid: '0951', pid }))
+    await (await t.admin()).post(`${base}/policy/decisions`, { decision: 'allow', devices, reason: 'desk' })
+    const copy = (agentId: string | undefined, count: number) =>
+      t.db.execute(sql`
+        insert into peripherals (agent_id, device_id, design_id, port_path, serial, serial_folded, first_seen, last_seen, speed, severity, present,
+          authorized, source, rule_id, unapproved, case_number, driver_mismatch, kernel, controller)
+        select p.agent_id, p.device_id || n, p.design_id, p.port_path, p.serial, p.serial_folded, p.first_seen, p.last_seen, p.speed, p.severity,
+          p.present, p.authorized, p.source, p.rule_id, p.unapproved, p.case_number, p.driver_mismatch, p.kernel, p.controller
+        from peripherals p join designs d on d.design_id = p.design_id join models m on m.model_id = d.model_id, generate_series(1, ${count}::int) n
+        where p.agent_id = ${agentId}::uuid and m.vid = '0951'`)
+    await copy(many, 1_000)
+    expect((await modelOf('0951'))?.allowedHosts).toBeLessThanOrEqual(2)
+    await copy(waiting, 600)
+    expect(await modelOf('0951')).toMatchObject({ allowedHosts: 2, agentsCount: 1, peripheralsCount: 601 })
   })
 
   it('suggests a tag that all its hosts have, unless many other hosts have it', async () => {

@@ -242,7 +242,7 @@ export const createPolicyRead = (db: Queryable) => ({
         'isKnownAttackTool', g.attack_tool, 'isVulnerablePeripheral', g.vulnerable, 'agentsCount', g.agents, 'peripheralsCount', g.devices, 'blockedCount', g.blocked,
         'allowedHosts', (select count(distinct x.agent_id)::int from (
           select y.agent_id from designs e join peripherals y on y.design_id = e.design_id
-          where e.model_id = g.model_id and y.source in ${raw(sourcesSql('grant', 'host', 'tag', 'global'))} limit ${allowedMost}::int) x),
+          where e.model_id = g.model_id and y.source in ${raw(sourcesSql('grant', 'host', 'tag', 'global'))} limit greatest(${allowedMost}::int, 2 * g.devices)) x),
         'tag', (select min(s.name) from t join tags s on s.tag_id = t.tag_id where t.model_id = g.model_id and t.agents = g.agents
           and (select count(*) from (select from agent_tags y where y.tag_id = t.tag_id limit 2 * g.agents + 1) z) <= 2 * g.agents),
         'firstSeen', ${raw(utcSql('g.first_seen'))}, 'lastSeen', ${raw(utcSql('g.last_seen'))},
