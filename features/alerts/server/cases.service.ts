@@ -239,9 +239,8 @@ export const createCases = (
           )
         if (findings.length > 0) {
           if (verdict === undefined) throw invalid('body.verdict', 'is required to close findings')
-          const known = new Set(await store.findingsOf(tx, ids))
-          const other = findings.find((id) => !known.has(id))
-          if (other !== undefined)
+          const other = await store.otherFinding(tx, ids, findings)
+          if (other !== null)
             throw new AppError('conflict', {
               detail: `The alerts are not about finding ${other}. Read their findings again.`,
             })

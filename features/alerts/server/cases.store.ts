@@ -95,9 +95,14 @@ export const createCasesStore = () => ({
   isDue: async (q: Queryable, now: Date): Promise<boolean> =>
     (await q.query(sql`select 1 from notices n where n.snoozed_until <= ${now} limit 1`)).length > 0,
 
-  /** Returns the findings that alerts are about. */
-  findingsOf: async (tx: Tx, ids: readonly number[]): Promise<number[]> =>
-    (await tx.query<{ finding_id: number }>(findingsOfAlerts(sql`${ids}::int[]`))).map((row) => row.finding_id),
+  /** Returns the first of some findings that these alerts are not about; null: none. The alerts can be about all hosts. */
+  otherFinding: async (tx: Tx, ids: readonly number[], findings: readonly number[]): Promise<number | null> =>
+    (
+      await tx.query<{ id: number }>(sql`
+        select u.id from unnest(${findings}::bigint[]) with ordinality u(id, n)
+        where not exists (select from (${findingsOfAlerts(sql`${ids}::int[]`)}) k where k.finding_id = u.id)
+        order by u.n limit 1`)
+    )[0]?.id ?? null,
 
   /** Returns an enabled account by the key of its name. */
   owner: async (tx: Tx, nameKey: string): Promise<{ account_id: string; user_name: string } | undefined> =>
