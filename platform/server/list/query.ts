@@ -1,6 +1,7 @@
 import { faultText, parseQuery, type QueryTree } from '../../contract/query.ts'
 import { AppError, invalid } from '../app-error.ts'
-import { join, type SqlFragment, sql } from '../db/sql.ts'
+import { join, raw, type SqlFragment, sql } from '../db/sql.ts'
+import { composed } from '../db/statement-names.ts'
 import { nearest } from '../http/names.ts'
 import type { Condition, Filter } from './columns.ts'
 
@@ -71,5 +72,7 @@ export const compileQuery = (spec: Queried, field: string, text: string): Condit
 
   const parsed = parseQuery(text)
   if ('fault' in parsed) throw invalid(field, faultText(parsed.fault))
-  return fold(parsed.tree)
+  const { set, row } = fold(parsed.tree)
+  const unnamed = (form: SqlFragment): SqlFragment => sql`${raw(composed)} ${form}`
+  return { set: unnamed(set), ...(row === undefined ? {} : { row: unnamed(row) }) }
 }
