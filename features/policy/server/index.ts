@@ -27,6 +27,7 @@ import { createRuleIntegrityStore } from './rule-integrity.store.ts'
 import { createRuleIntegrity } from './rule-integrity.ts'
 import { registerRuleTests } from './rule-tests.routes.ts'
 import { createRuleTests } from './rule-tests.service.ts'
+import { moveRuleTests } from './rule-tests.store.ts'
 import { createRules } from './rules.service.ts'
 import { createSeals, rulesPurpose } from './seal.ts'
 import { createPolicySettings, optionNames } from './settings.ts'
@@ -98,6 +99,7 @@ export const policyFeature = (app: HttpApp, given: PolicyBaseContext) => {
   const read = createPolicyRead(db)
   const tagGate = createTagGate(context)
   agents.onRemove({ before: integrity.hostsLeave })
+  agents.onMerge(async (tx, { from, to }) => void (await moveRuleTests(tx, from, to)))
   const changes = createChanges(context)
   const rules = createRules(context, changes)
   const approvals = createApprovals(context, changes)

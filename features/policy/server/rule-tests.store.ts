@@ -45,5 +45,9 @@ export const putRuleTest = (tx: Tx, t: RuleTestRow): Promise<unknown> =>
       is_attack_tool = excluded.is_attack_tool, agent_id = excluded.agent_id, tag_name = excluded.tag_name,
       changed_at = excluded.changed_at, changed_by = excluded.changed_by`)
 
+/** Gives the tests of a host to another record of the same computer. */
+export const moveRuleTests = (tx: Tx, from: string, to: string): Promise<unknown> =>
+  tx.execute(sql`update policy_tests t set agent_id = ${to}::uuid where t.agent_id = ${from}::uuid`)
+
 export const removeRuleTest = (tx: Tx, id: string): Promise<unknown> =>
   tx.execute(sql`delete from policy_tests t where t.test_id = ${id}::uuid`)

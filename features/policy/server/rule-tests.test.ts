@@ -114,6 +114,18 @@ describe('a test of the rules', () => {
     expect(await listed()).toEqual([])
   })
 
+  it('of a host stays with the computer when two records of it become one', async () => {
+    const hardware = { smbiosHash: '7'.repeat(64) }
+    const old = await enrolAgent(t, { ...hardware, machineIdHash: 'a'.repeat(64) })
+    const fresh = await enrolAgent(t, { ...hardware, machineIdHash: 'b'.repeat(64) })
+    const { id } = await add({ expected: 'block', host: old.agentId })
+    const decided = await (await api()).post(`${base}/agents/agent/${fresh.agentId}/possibleduplicates`, {
+      ...{ uuid: old.agentId, isSameMachine: true },
+    })
+    expect(decided.json()).toEqual({ removed: true })
+    expect(await listed()).toMatchObject([{ id, host: fresh.agentId, passes: true }])
+  })
+
   it('of a tag uses the rules for this tag, without those of other tags', async () => {
     const admin = await api()
     await admin.post(`${base}/generalconfig/addhashtags`, { hashtags: ['till', 'desk'], entityType: 'Agent' })
