@@ -27,7 +27,7 @@ export interface SignInProps {
 
 /** Returns where a sign-in leads. Only a path of this console: `next=//evil.example` must not lead away. */
 export const safeNext = (next: string | undefined): string =>
-  next !== undefined && /^\/(?![/\\])/.test(next) ? next : '/'
+  next !== undefined && /^\/(?![/\\\s])/.test(next) ? next : '/'
 
 const focusInPlace = (button: HTMLButtonElement | null) => button?.focus({ preventScroll: true })
 
