@@ -186,6 +186,17 @@ describe('finding things', unless(whyNoChromium), () => {
     await page.waitForURL(/\/events/)
     await pinned.click()
     await page.waitForURL(/HostIdentifier=find-t/)
+    await page.goto(`${server.url}/agents?HostIdentifier=find-o`)
+    await page.getByRole('button', { name: 'Save view…' }).click()
+    const again = page.getByRole('dialog', { name: 'Save view' })
+    await again.getByLabel('Name').fill('TWOS & <b>threes</b>')
+    await again.getByLabel('Share with all accounts').check()
+    await again.getByRole('button', { name: 'Save view' }).click()
+    await again.getByText('A view of this page has the name TWOS & <b>threes</b>.').waitFor()
+    await again.getByLabel('Name').fill(' \u{202e} ')
+    await again.getByRole('button', { name: 'Save view' }).click()
+    await again.getByText('contains control or invisible characters').waitFor()
+    await page.keyboard.press('Escape')
     await server.post('views', {
       page: '/agents',
       name: 'Old',

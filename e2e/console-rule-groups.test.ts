@@ -26,6 +26,36 @@ describe('groups of rules in the console', unless(whyNoChromium), () => {
   afterAll(() => server?.stop())
   const groups = async () => (await server.get<{ data: Group[] }>('policy/groups')).data
 
+  it('have not loaded yet while the list says nothing about rules', async () => {
+    await server.post('policy/groups/rules', {
+      ...{
+        ruleIds: (await server.get<{ data: { id: string }[] }>('policy/rules?PageSize=200')).data.map(({ id }) => id),
+      },
+      group: 'Order 4711',
+    })
+    const { page, context } = await openSignedIn(browser, server.url, '/overview')
+    let release = (): void => undefined
+    const isReleased = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    await page.route('**/policy/groups', async (route) => {
+      await isReleased
+      await route.continue()
+    })
+    const listed = page.waitForResponse(/policy\/rules\?.*IsUngrouped/)
+    await page.goto(`${server.url}/policy`)
+    await listed
+    await page.getByRole('heading', { name: 'Rules' }).waitFor()
+    expect(await page.getByText('No rules yet').count()).toBe(0)
+    release()
+    await page.getByText('All rules are in groups.').waitFor()
+    await context.close()
+    const deny = (await server.get<{ data: { id: string }[] }>('policy/rules?reason=no%20network')).data.map(
+      ({ id }) => id,
+    )
+    await server.post('policy/groups/rules', { ruleIds: deny, group: null })
+  })
+
   it('are one row each, open in the list, and are edited and left in place', async () => {
     const { page, context, wrong } = await openSignedIn(browser, server.url, '/policy')
     const table = page.getByRole('table', { name: 'Groups of rules' })
