@@ -1,4 +1,5 @@
 import { createYielder } from '@portcullis/platform/server/yielder.ts'
+import type { RuleRow } from './policy.store.ts'
 import { type Difference, type SealedRow, sealedPage } from './rule-integrity.store.ts'
 import type { Seals } from './seal.ts'
 
@@ -22,4 +23,18 @@ export const findForged = async (
     if (last === undefined || rows.length < sealedPage.rows) return found
     from = last.rule_id
   }
+}
+
+/** Returns the rules that match their own seal. */
+export const authenticOf = async (
+  rows: readonly RuleRow[],
+  { isAuthentic }: Pick<Seals, 'isAuthentic'>,
+): Promise<RuleRow[]> => {
+  const found: RuleRow[] = []
+  const yieldNow = createYielder(10)
+  for (const [n, row] of rows.entries()) {
+    if (n % 100 === 0) await yieldNow()
+    if (isAuthentic(row)) found.push(row)
+  }
+  return found
 }

@@ -17,6 +17,7 @@ import { mostRuleTests, type RuleTest, type RuleTestBody } from '#features/contr
 import { decisionReason, deviceOf } from '#features/devices/server/index.ts'
 import type { Affected } from './affected.store.ts'
 import type { PolicyBaseContext } from './context.ts'
+import { authenticOf } from './forged.ts'
 import type { PolicyStore, RuleRow } from './policy.store.ts'
 import { allRuleTests, type HostedTest, putRuleTest, type RuleTestRow, removeRuleTest } from './rule-tests.store.ts'
 import { concernedBy, decideTests, decisionOf } from './rule-tests.ts'
@@ -63,7 +64,8 @@ export const createRuleTests = (
     const hosts = [...new Set(tests.flatMap(({ agent_id }) => agent_id ?? []))]
     const wide = (await store.wide(q)).filter(({ vid }) => vid === null || vids.has(vid))
     const own = hosts.length === 0 ? [] : await store.ownAbout(q, [...vids], hosts)
-    return [...wide, ...own].filter((row) => seals.isAuthentic(row)).map((row) => seals.withIdentity(row))
+    const authentic = await authenticOf([...wide, ...own], seals)
+    return authentic.map((row) => seals.withIdentity(row))
   }
 
   const printsOf = (q: Queryable, tests: readonly HostedTest[]) =>
