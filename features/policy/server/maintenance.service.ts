@@ -1,11 +1,18 @@
-import type { Queryable } from '@portcullis/platform/server/db/db.ts'
+import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
+import { slices } from '@portcullis/platform/server/slices.ts'
+import { authenticOf } from './forged.ts'
 import type { PolicyContext } from './policy.context.ts'
+import type { RuleRow } from './policy.store.ts'
 import type { Difference } from './rule-integrity.store.ts'
 import { createRuleUseStore } from './rule-use.store.ts'
-import { shadowedRules } from './rule-use.ts'
+import { createShadows } from './rule-use.ts'
 
-/** Number of rules per transaction that get a fingerprint. */
+/** Number of rules that one transaction changes. */
 const rulesAtOnce = 5_000
+/** Rules for single hosts that are compared at the same time. More of one host are not compared with each other. */
+const ownAtOnce = 20_000
+/** A search for shadowed rules that takes longer than this may take a twentieth of the time. */
+const longSearchMs = 3_000
 
 const dayMs = 86_400_000
 /** Days for which the hits of a rule count, up to and including today. */
@@ -15,11 +22,48 @@ const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
 
 /** The scheduled work of the policy. */
 export const createPolicyUpkeep = (
-  { db, clock, store, seals, affected, peripherals: { fingerprints }, announceChange, drain }: PolicyContext,
+  { db, clock, store, seals, affected, peripherals: { fingerprints }, announceChange, drain, longRead }: PolicyContext,
   findForged: (q: Queryable) => Promise<readonly Difference[]>,
 ) => {
   /** The version of the policy whose shadowed rules are known. */
   let shadowed: { version: number; rules: number } | null = null
+  let searchAgainAt = 0
+
+  /** Finds and writes the shadowed rules of a version. Returns their number; null: the version has changed. */
+  async function writeShadows(version: number): Promise<number | null> {
+    let count = 0
+    const inTurn = (work: (tx: Tx) => Promise<unknown>): Promise<boolean> =>
+      db.transaction(async (tx) => {
+        if ((await store.lockHead(tx)) !== version) return false
+        await work(tx)
+        return true
+      })
+    async function note(rows: readonly RuleRow[], sealed: readonly RuleRow[]): Promise<boolean> {
+      const found = await shadowsOf(sealed)
+      count += found.size
+      for (const some of slices(rows, rulesAtOnce)) {
+        const ids = some.map(({ rule_id }) => rule_id)
+        if (!(await inTurn((tx) => use.writeShadows(tx, ids, found)))) return false
+      }
+      return true
+    }
+    const wide = (await store.wide(db)).sort((a, b) => (a.rule_id < b.rule_id ? -1 : 1))
+    const sealedWide = await authenticOf(wide, seals)
+    const shadowsOf = createShadows(sealedWide)
+    if (!(await note(wide, sealedWide))) return null
+    for (let from = '00000000-0000-0000-0000-000000000000'; ; ) {
+      const page = await store.ownAfter(db, from, ownAtOnce)
+      const last = page.at(-1)?.agent_id
+      if (typeof last !== 'string') break
+      // The rules of the last host may be incomplete.
+      const whole = page.length < ownAtOnce ? page : page.filter(({ agent_id }) => agent_id !== last)
+      const rows = whole.length === 0 ? page : whole
+      if (!(await note(rows, await authenticOf(rows, seals)))) return null
+      from = rows.at(-1)?.agent_id ?? last
+    }
+    return (await inTurn((tx) => use.clearShadows(tx))) ? count : null
+  }
+
   return {
     /** Carries out the expiry of rules and grants. Returns how many expired. */
     endOver: async (): Promise<number> => {
@@ -78,35 +122,36 @@ export const createPolicyUpkeep = (
 
     /**
      * Counts the hits of each rule in 30 days and finds unused rules. Decisions are attributed to the rule that decides about the
-     * device at the time of counting. Counts only days that are not counted yet, yesterday and today.
+     * device at the time of counting. Counts only days that are not counted yet, yesterday and today. The counts read all
+     * attachments of a day and all rules, so they take no connection from lists, and changes of rules do not wait for them.
      */
     countUse: async (): Promise<void> => {
       const now = clock.now()
       const first = now - (hitDays - 1) * dayMs
       const last = await use.lastDay(db)
       const from = last === null ? first : Math.max(first, Math.min(Date.parse(last), now) - dayMs)
-      for (let at = from; dayOf(at) <= dayOf(now); at += dayMs)
-        await db.transaction((tx) => use.countDay(tx, dayOf(at)))
-      await db.transaction(async (tx) => {
-        await store.lockHead(tx)
-        await use.forget(tx, dayOf(first))
-        await use.write(tx, new Date(now - hitDays * dayMs))
-      })
+      for (let at = from; dayOf(at) <= dayOf(now); at += dayMs) await longRead((tx) => use.countDay(tx, dayOf(at)))
+      await use.forget(db, dayOf(first))
+      const changed = await longRead((tx) => use.changed(tx, new Date(now - hitDays * dayMs)))
+      for (const some of slices(changed, rulesAtOnce))
+        await db.transaction(async (tx) => {
+          await store.lockHead(tx)
+          await use.write(tx, some)
+        })
     },
 
-    /** Finds the shadowed rules, once per version of the policy. Returns how many there are. */
-    findShadowed: async (): Promise<number> => {
+    /** Finds the shadowed rules, once per version of the policy. Returns how many there are; null: unknown for this version. */
+    findShadowed: async (): Promise<number | null> => {
       const { version } = await store.versionAndOwn(db, [])
       if (shadowed?.version === version) return shadowed.rules
-      const rules = (await store.inForce(db)).filter((rule) => seals.isAuthentic(rule))
-      const found = await shadowedRules(rules)
-      return db.transaction(async (tx) => {
-        // A later version is examined by the next run.
-        if ((await store.lockHead(tx)) !== version) return found.size
-        await use.writeShadows(tx, found)
-        shadowed = { version, rules: found.size }
-        return found.size
-      })
+      if (clock.now() < searchAgainAt) return null
+      const startedAt = performance.now()
+      const rules = await writeShadows(version)
+      const took = performance.now() - startedAt
+      if (took > longSearchMs) searchAgainAt = clock.now() + took * 20
+      // A later version is examined by the next run.
+      shadowed = rules === null ? null : { version, rules }
+      return rules
     },
 
     /** Checks all seals and marks rules that this server did not write. Returns their ids. */

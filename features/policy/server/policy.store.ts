@@ -67,10 +67,10 @@ export const createPolicyStore = (clock: Clock) => {
       tx.query<RuleRow>(sql`
       select ${ruleColumns} from policy_rules r where r.agent_id is null and ${lasts()} and (r.tag_name is null or r.tag_id is not null)`),
 
-    /** Returns all rules that apply to a host or may apply to one. */
-    inForce: (tx: Queryable): Promise<RuleRow[]> =>
+    /** Returns rules for single hosts with an ID after the given one, by host. */
+    ownAfter: (tx: Queryable, agentId: string, limit: number): Promise<RuleRow[]> =>
       tx.query<RuleRow>(sql`
-      select ${ruleColumns} from policy_rules r where ${lasts()} and (r.tag_name is null or r.tag_id is not null) order by r.rule_id`),
+      select ${ruleColumns} from policy_rules r where r.agent_id > ${agentId}::uuid and ${lasts()} order by r.agent_id, r.rule_id limit ${limit}::int`),
 
     /** Locks the head, so that rule changes run one after the other. Returns the version in force. */
     lockHead: async (tx: Tx): Promise<number> => {

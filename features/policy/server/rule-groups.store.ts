@@ -20,7 +20,7 @@ const shownBy = (condition: SqlFragment, today: string): SqlFragment => sql`
     coalesce(c.hits, 0) as hits, coalesce(c.unused, 0) as unused, coalesce(c.shadowed, 0) as shadowed,
     ${raw(utcSql('g.changed_at'))} as "changedAt", g.changed_by as "changedBy"
   from rule_groups g left join (
-    select r.group_id, count(*)::int as rules, sum(r.hits)::int as hits, count(*) filter (where r.is_unused)::int as unused,
+    select r.group_id, count(*)::int as rules, sum(r.hits) as hits, count(*) filter (where r.is_unused)::int as unused,
       count(r.shadowed_by)::int as shadowed from policy_rules r where r.group_id is not null group by r.group_id) c on c.group_id = g.group_id
   where ${condition} order by g.name_key`
 

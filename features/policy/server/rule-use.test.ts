@@ -21,6 +21,8 @@ beforeEach(async () => {
 })
 
 const add = async (body: object = {}): Promise<string> => {
+  // IDs of the same millisecond are in no order.
+  t.clock.advance(1)
   const answer = await api.post(`${base}/rules`, { effect: 'allow', reason: 'x', ...stick, ...body })
   expect(answer.statusCode, answer.body).toBe(200)
   return answer.json().rule.id
@@ -93,5 +95,21 @@ describe('the hits of a rule', () => {
     await t.server.policy.countUse()
     expect((await rules()).get(used)).toMatchObject({ hits: 1, isUnused: false })
     expect(await ids('?isUnused=true')).toEqual([idle])
+  })
+})
+
+// Last, because the enrolment token of the file expires.
+describe('a shadowed rule that ended', () => {
+  it('is no longer one', async () => {
+    const end = new Date(t.clock.now() + dayMs).toISOString()
+    await add({ effect: 'deny' })
+    const brief = await add({ effect: 'deny', serial: 'B2', expiresAt: end })
+    await t.server.policy.findShadowed()
+    expect(await ids('?isShadowed=true')).toEqual([brief])
+    t.clock.advance(2 * dayMs)
+    api = t.as(await t.signIn())
+    await t.server.policy.endOver()
+    await t.server.policy.findShadowed()
+    expect(await ids('?isShadowed=true')).toEqual([])
   })
 })
