@@ -21,7 +21,8 @@ export type ResponseKind = 'json' | 'list' | 'file' | 'stream' | 'html' | 'text'
 
 /**
  * Work that uses a database connection or a processor for a long time. Accounts take turns. An account can run one
- * `preview` or two `export` operations at a time; 4 more previews or 20 more exports wait. Further calls get 429.
+ * `preview` or two `export` operations at a time; 4 more previews or 20 more exports wait. Further calls get 429. Lists with a
+ * `Query` are limited like exports, on their own.
  */
 export type HeavyWork = 'preview' | 'export'
 

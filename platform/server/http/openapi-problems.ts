@@ -54,7 +54,7 @@ export const problemsOf = (operation: AnyOperation): ErrorCode[] => {
   const isSometimesHeavy = [query.PageSize, query.dryRun, body?.properties?.dryRun].some((one) => one !== undefined)
   if (hasLargeBody || operation.heavy !== undefined || isSometimesHeavy) codes.add('too_many_requests')
   if (operation.path.includes('{')) codes.add('not_found')
-  if (choosesRows(operation)) codes.add('query_too_slow')
+  if (choosesRows(operation)) codes.add('query_too_slow').add('too_many_requests')
   return (Object.keys(errorTable) as ErrorCode[]).filter((code) => codes.has(code))
 }
 
