@@ -12,7 +12,7 @@ export const errorTable = define({
     detail: '{detail}',
     cause:
       'A field, parameter or part of the request does not match its documented type or limit. `errors[]` names each one.',
-    cure: 'Nothing was changed. Correct the fields that `errors[]` names and send the request again.',
+    cure: 'Nothing was changed. Correct the named values and try again.',
   },
   signin_refused: {
     status: 400,
@@ -147,7 +147,7 @@ export const errorTable = define({
     detail: '{detail}',
     cause:
       'One person cannot do this alone. The operation affects more hosts than the limit in the policy settings, changes another Administrator, installs agent builds, or weakens sign-in or approval settings. Nothing was changed.',
-    cure: 'Ask a second approver to approve the request at policy/changerequests, or choose fewer hosts.',
+    cure: 'Ask a second approver to approve the change request, or choose fewer hosts.',
   },
   approval_queue_full: {
     status: 409,
@@ -155,7 +155,7 @@ export const errorTable = define({
     detail: '{detail}',
     cause:
       'An account can have 10 pending change requests, and the server can have 50. The last 10 are reserved for Administrators. Nothing was changed.',
-    cure: 'Withdraw change requests at policy/changerequests, or ask a second approver to decide on them. Change requests expire after 24 hours.',
+    cure: 'Withdraw change requests, or ask a second approver to decide on them. Change requests expire after 24 hours.',
   },
   rules_not_authentic: {
     status: 503,
@@ -185,8 +185,8 @@ export const errorTable = define({
     title: 'The approval is for another change',
     detail: 'The digest does not match the stored change. Nothing was changed.',
     cause:
-      'The approval names the digest of what the approver read. The stored change has another digest, so the approver did not read it.',
-    cure: 'Read the change again with GET policy/changerequests/{id}/details, and approve it with the digest in that response.',
+      'The approval names the digest of what the approver read. The stored change has another digest, so the approver did not read it. `GET policy/changerequests/{id}/details` returns the current digest.',
+    cure: 'Open the change request again, read it and approve it.',
   },
   account_suspended: {
     status: 403,
@@ -207,7 +207,7 @@ export const errorTable = define({
     title: 'Not found',
     detail: '{detail}',
     cause: 'The path does not exist, or it names an object that does not exist.',
-    cure: 'Check the spelling and case of the path and identifier.',
+    cure: 'The object may have been deleted. If you typed its address or ID, check the spelling and case.',
   },
   method_not_allowed: {
     status: 405,
@@ -222,31 +222,31 @@ export const errorTable = define({
     detail: '{detail}',
     cause:
       'The change conflicts with the current state: for example, the name already exists, or you would delete the last Administrator or your own account.',
-    cure: 'Nothing was changed. Read the current state and adjust the request.',
+    cure: 'Nothing was changed. Check the current state, correct the change and try again.',
   },
   finding_confirmed: {
     status: 409,
     title: 'The finding is confirmed',
     detail:
-      '{device} is a confirmed attack tool: {finding}. Only an Administrator can allow it, with `overrideAttackTool` and a second approver.',
-    cause: 'A person can accept a suspected finding, but not a confirmed one. Nothing was changed.',
-    cure: 'An Administrator can approve the device with `overrideAttackTool` and a reason. A second approver confirms it above the limit of hosts.',
+      '{device} is a confirmed attack tool: {finding}. Only an Administrator can allow it.',
+    cause: 'A person can accept a suspected finding, but not a confirmed one. To allow the device, a rule or approval needs `overrideAttackTool`. Nothing was changed.',
+    cure: 'Ask an Administrator to allow the attack tool, with a reason. Above the limit of hosts, a second approver must confirm it.',
   },
   policy_tests_failed: {
     status: 409,
-    title: 'The change breaks tests of the rules',
-    detail: 'This change was not made, because it makes {tests} fail.',
+    title: 'The change breaks rule tests',
+    detail: 'Nothing was changed, because the change makes {tests} fail.',
     cause:
-      'People keep tests beside the rules: expected decisions on sample devices. They run before each change of the rules. `errors[]` names up to 100 tests that pass now and would fail, with the expected and the new decision. Tests that fail already refuse nothing.',
-    cure: 'Correct the change. If the new decision is intended, first change or delete the test at policy/tests.',
+      'Rule tests run before each rule change. The change makes at least one passing test fail. `errors[]` names up to 100 of these tests, with the expected and the new decision. A test that already fails does not block changes. `policy/tests` changes or deletes tests. Nothing was changed.',
+    cure: 'Correct the change. If you want the new decision, first change or delete the test on the page Tests.',
   },
   windows_preview_off: {
     status: 403,
     title: 'Windows enforcement is turned off',
     detail: '{host}: {reason}',
     cause:
-      'The request arms a Windows host, but the setting "Windows enforcement (preview)" is off. Nothing was changed.',
-    cure: 'Read what the grade before install guarantees, then turn on VENDORA_WINDOWS_ENFORCEMENT in the policy settings.',
+      'The request arms a Windows host, but the setting "Windows enforcement (preview)" (`VENDORA_WINDOWS_ENFORCEMENT`) is off. Nothing was changed.',
+    cure: 'Read what the grade before install guarantees, then turn on "Windows enforcement (preview)" in the policy settings.',
   },
   windows_limit_reached: {
     status: 403,
@@ -298,7 +298,7 @@ export const errorTable = define({
     title: 'The request cannot be carried out',
     detail: '{detail}',
     cause: 'The request is well-formed, but the current state or a rule prevents it. `detail` gives the reason.',
-    cure: 'Follow the instructions in `detail`.',
+    cure: 'Follow the instructions in the message.',
   },
   query_too_slow: {
     status: 422,
@@ -313,8 +313,8 @@ export const errorTable = define({
     title: 'Too many requests',
     detail: 'Too many requests. Try again in {seconds} seconds.',
     cause:
-      'There were too many failed sign-ins, an address exceeded its rate limit, or an account has too many previews, exports, live streams or large bodies at once. Or too many agents are being downloaded from one address.',
-    cure: 'Wait for the number of seconds in Retry-After.',
+      'There were too many failed sign-ins, an address exceeded its rate limit, or an account has too many previews, exports, live streams or large bodies at once. Or too many agents are being downloaded from one address. `Retry-After` gives the time to wait.',
+    cure: 'Wait for the stated time, then try again.',
   },
   too_many_connections: {
     status: 429,
@@ -330,14 +330,14 @@ export const errorTable = define({
     detail:
       'The server could not complete the request. To find the cause, search its log for the trace ID of this response.',
     cause: 'The server has a bug, or one of its subsystems failed.',
-    cure: 'Try again. If the problem persists, look up the `traceId` in the server log.',
+    cure: 'Try again. If the problem persists, look up the trace ID in the server log.',
   },
   unavailable: {
     status: 503,
     title: 'Temporarily unavailable',
     detail: 'The server cannot do this now. Try again shortly.',
-    cause: 'The database is unavailable, or the server is starting, stopping or overloaded.',
-    cure: 'Nothing was changed. Try again after the number of seconds in Retry-After.',
+    cause: 'The database is unavailable, or the server is starting, stopping or overloaded. `Retry-After` gives the time to wait.',
+    cure: 'Nothing was changed. Wait a few seconds and try again.',
   },
   ...providerErrors,
   destination_refused: {
@@ -472,8 +472,8 @@ export const errorTable = define({
     title: 'The knowledge file is not valid',
     detail: '{detail}',
     cause:
-      'A field does not match its documented type, or a pattern is invalid or too expensive to evaluate. Nothing was stored.',
-    cure: 'Correct the fields that `errors[]` names and raise the version. Then sign the file and send it again.',
+      'A field does not match its documented type, or a pattern is invalid or too expensive to evaluate. `errors[]` names each one. Nothing was stored.',
+    cure: 'Correct the named fields and raise the version. Then sign the file and import it again.',
   },
   agent_report_invalid: {
     status: 400,

@@ -55,7 +55,7 @@ describe('a test of the rules', () => {
         reason: 'incident 9',
       }),
     )
-    expect(problem.detail).toBe('This change was not made, because it makes 1 test (Sticks of sales) fail.')
+    expect(problem.detail).toBe('Nothing was changed, because the change makes 1 test (Sticks of sales) fail.')
     expect(problem.errors).toEqual([
       { field: 'Sticks of sales', message: 'expected allow, would block: Denied by a rule: incident 9' },
     ])

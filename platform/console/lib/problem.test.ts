@@ -49,6 +49,11 @@ describe('messages of failures', () => {
     expect(messageOf(new CallFailure('conflict', 'Somebody else changed it.')).detail).toBe('Somebody else changed it.')
   })
 
+  it('name a field without the part of the request', () => {
+    const refused = new CallFailure('validation_failed', 'query.Query: is wrong. body.name must not be empty.')
+    expect(messageOf(refused).detail).toBe('Query: is wrong. name must not be empty.')
+  })
+
   it('count a broken response as an outage, and an incomprehensible one not', () => {
     expect(asCallFailure(new TypeError('network error'))).toMatchObject({ code: 'network' })
     const syntax = new SyntaxError('Unexpected token < in JSON')

@@ -65,6 +65,9 @@ export interface Message {
   cure: string
 }
 
+/** Returns a message without the names of request parts, such as `query.`, which operators do not know. */
+const withoutParts = (message: string): string => message.replace(/(?<=^|\s)(?:body|query)\.(?=\w)/g, '')
+
 const isCode = (code: string): code is ErrorCode => Object.hasOwn(errorTable, code)
 
 /** Returns the message for anything that a call throws. */
@@ -115,7 +118,7 @@ export const messageOf = (failure: unknown): Message => {
   const entry = errorTable[failure.code]
   return {
     title: entry.title,
-    detail: failure.message,
+    detail: failure.code === 'validation_failed' ? withoutParts(failure.message) : failure.message,
     cure:
       failure.traceId !== null && failure.status >= 500
         ? strings.cureWithTrace({ cure: entry.cure, traceId: failure.traceId })
