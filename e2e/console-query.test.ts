@@ -59,7 +59,7 @@ describe('the query of a list', unless(whyNoChromium), () => {
     await page.reload()
     await host().waitFor()
     await expect.poll(() => field().inputValue()).toBe('Status:Free AND front')
-    await page.getByLabel('Remove the query').click()
+    await page.getByLabel('Remove query').click()
     await expect.poll(query).toBe(null)
     await field().waitFor({ state: 'detached' })
   })

@@ -11,7 +11,7 @@ interface Group {
   rules: number
 }
 
-describe('groups of rules in the console', unless(whyNoChromium), () => {
+describe('rule groups in the console', unless(whyNoChromium), () => {
   let server: ConsoleServer
   let browser: Browser
   beforeAll(async () => {
@@ -58,7 +58,7 @@ describe('groups of rules in the console', unless(whyNoChromium), () => {
 
   it('are one row each, open in the list, and are edited and left in place', async () => {
     const { page, context, wrong } = await openSignedIn(browser, server.url, '/policy')
-    const table = page.getByRole('table', { name: 'Groups of rules' })
+    const table = page.getByRole('table', { name: 'Rule groups' })
     const grid = page.getByRole('grid', { name: 'Rules' })
     await grid.getByText('no network adapters').waitFor()
     expect(await grid.getByRole('row').count()).toBe(2)
@@ -74,7 +74,7 @@ describe('groups of rules in the console', unless(whyNoChromium), () => {
     await page.getByRole('menuitem', { name: 'Edit' }).click()
     const dialog = page.getByRole('dialog', { name: 'Edit group' })
     await dialog.getByRole('textbox', { name: 'Owner' }).fill('Audio desk')
-    await dialog.getByLabel('Review').fill('2024-01-31')
+    await dialog.getByLabel('Review date').fill('2024-01-31')
     await page.evaluate(axeCore.source)
     expect(await page.evaluate('axe.run(document).then(({ violations }) => violations.map(({ id }) => id))')).toEqual(
       [],

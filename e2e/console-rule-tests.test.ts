@@ -6,7 +6,7 @@ import type { TestApp } from '../server/test/app.ts'
 import { enrolAgent } from '../server/test/builders.ts'
 import { type ConsoleServer, startConsoleServer } from './console-server.ts'
 
-describe('tests of the rules', unless(whyNoChromium), () => {
+describe('rule tests', unless(whyNoChromium), () => {
   let server: ConsoleServer
   let browser: Browser
 
@@ -53,7 +53,7 @@ describe('tests of the rules', unless(whyNoChromium), () => {
     await form.getByRole('textbox', { name: 'Reason', exact: true }).fill('incident 9')
     await page.getByTestId('broken-tests').getByText('Tills keep their stick').waitFor()
     await form.getByRole('button', { name: 'Add rule' }).click()
-    await form.getByText('expected allow, would block: Denied by a rule: incident 9').waitFor()
+    await form.getByText('expected allow, new decision block: Denied by a rule: incident 9').waitFor()
     await page.screenshot(shot('tests-refused'))
     expect(await form.getByRole('textbox', { name: 'Reason', exact: true }).inputValue()).toBe('incident 9')
 

@@ -228,7 +228,7 @@ export const errorTable = define({
     status: 409,
     title: 'The finding is confirmed',
     detail:
-      '{device} is a confirmed attack tool: {finding}. Only an Administrator can allow it.',
+      '{device} is a confirmed attack tool: {finding}. Only an Administrator can allow it, with a second approver.',
     cause: 'A person can accept a suspected finding, but not a confirmed one. To allow the device, a rule or approval needs `overrideAttackTool`. Nothing was changed.',
     cure: 'Ask an Administrator to allow the attack tool, with a reason. Above the limit of hosts, a second approver must confirm it.',
   },

@@ -242,7 +242,7 @@ export const createCases = (
           const other = await store.otherFinding(tx, ids, findings)
           if (other !== null)
             throw new AppError('conflict', {
-              detail: `The alerts are not about finding ${other}. Read their findings again.`,
+              detail: `These alerts are not about finding ${other}. Reload their findings.`,
             })
           await peripherals.closeFindings(tx, actor, { ids: findings, verdict, comment })
         }

@@ -13,7 +13,7 @@ export const strings = withPageWords({
   earlier: 'Earlier events on this host',
   histogram: 'Events by time of receipt',
   perStep: 'Events per {step} by time of receipt. Drag over bars to choose a range.',
-  perStepAbout: 'Events per {step} by time of receipt, approximately. Drag over bars to choose a range.',
+  perStepAbout: 'Approximate number of events per {step} by time of receipt. Drag over bars to choose a range.',
   barRange: '{from} to {to}',
   eventCount: '{count, plural, one {# event} other {# events}}',
   notCounted: 'too many events to count with these filters',

@@ -58,7 +58,7 @@ const Form = ({ group, close }: { group: RuleGroup | null; close: () => void }) 
   )
 }
 
-/** Adds or changes a group of rules. */
+/** Adds or changes a rule group. */
 export const GroupDialog = ({
   group,
   close,

@@ -58,7 +58,7 @@ const Actions = ({ group, edit }: { group: RuleGroup; edit: () => void }) => {
   )
 }
 
-/** The groups of rules, each as one row. `open`: name of the group whose rules the list shows. */
+/** Lists the rule groups. `open`: name of the group whose rules the list shows. */
 export const RuleGroups = ({
   groups,
   open,

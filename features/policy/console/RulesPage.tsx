@@ -35,7 +35,7 @@ const hrefOf = (rule: PolicyRuleResource) => `/policy?open=${encodeURIComponent(
 /** Returns the query of an export, which also contains the rules in groups. */
 const reported = ({ IsUngrouped: _, ...query }: Readonly<Record<string, string>>) => query
 
-/** Lists the rules by precedence, and groups of rules as one row each. */
+/** Lists the rules by precedence, and each rule group as one row. */
 export const RulesPage = () => {
   useTitle(strings.policy)
   const { session } = useServices()

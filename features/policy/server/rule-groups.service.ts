@@ -28,13 +28,13 @@ const factsOf = (before: Content | null, after: Content | null) =>
     [
       ['Name', 'name'],
       ['Owner', 'owner'],
-      ['Review', 'reviewOn'],
+      ['Review date', 'reviewOn'],
     ] as const
   )
     .map(([name, key]) => ({ name, before: before?.[key] ?? '', after: after?.[key] ?? '' }))
     .filter((fact) => fact.before !== fact.after)
 
-/** Returns the ID of the group with a name, and creates it if it does not exist. The caller has locked the head of the policy. */
+/** Returns the ID of a group by name. Creates the group if it does not exist. The caller must hold the lock of the policy's head. */
 export const ensureGroup = async (
   { clock, groups }: GroupContext,
   tx: Tx,
@@ -57,21 +57,21 @@ export const ensureGroup = async (
 
 const assertRoom = async (groups: PolicyContext['groups'], tx: Tx): Promise<void> => {
   if ((await groups.count(tx)) >= mostGroups)
-    throw new AppError('conflict', { detail: `There are already ${mostGroups} groups of rules. Delete one first.` })
+    throw new AppError('conflict', { detail: `There are already ${mostGroups} rule groups. Delete one first.` })
 }
 
-/** Groups of rules: name, owner and day of review. No group changes a decision. */
+/** Registers the operations on rule groups. */
 export const registerRuleGroups = (app: HttpApp, context: PolicyContext): void => {
   const { db, clock, store, groups, audit } = context
   const today = () => dayOf(clock.now())
 
   const existing = async (tx: Tx, id: string): Promise<RuleGroup> => {
     const group = isId(id) ? await groups.one(tx, id, today()) : undefined
-    if (group === undefined) throw notFound('No group of rules has this ID.')
+    if (group === undefined) throw notFound('No rule group has this ID.')
     return group
   }
 
-  /** Writes a group; `id` is the one that it replaces. */
+  /** Adds a group, or replaces the one with this ID. */
   const put = (actor: Actor, body: BodyOf<typeof updateRuleGroup>, id: string | null): Promise<RuleGroup> =>
     db.transaction(async (tx) => {
       await store.lockHead(tx)

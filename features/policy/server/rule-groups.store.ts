@@ -24,7 +24,7 @@ const shownBy = (condition: SqlFragment, today: string): SqlFragment => sql`
       count(r.shadowed_by)::int as shadowed from policy_rules r where r.group_id is not null group by r.group_id) c on c.group_id = g.group_id
   where ${condition} order by g.name_key`
 
-/** The groups of rules. The lock of the policy's head serialises changes. */
+/** Stores rule groups. The lock of the policy's head serialises changes. */
 export const createRuleGroupStore = () => ({
   list: (q: Queryable, today: string): Promise<RuleGroup[]> => q.query<RuleGroup>(shownBy(raw('true'), today)),
 
@@ -51,7 +51,7 @@ export const createRuleGroupStore = () => ({
     await tx.execute(sql`delete from rule_groups g where g.group_id = ${id}::uuid`)
   },
 
-  /** Moves rules to a group; null: to none. Returns those that were elsewhere before. */
+  /** Moves rules to a group; null: to none. Returns the rules that were not there before. */
   move: async (tx: Tx, ruleIds: readonly string[], groupId: string | null): Promise<string[]> =>
     (
       await tx.query<{ id: string }>(sql`

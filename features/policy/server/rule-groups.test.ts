@@ -54,7 +54,7 @@ const decide = (body: object = {}) =>
     ...body,
   })
 
-describe('a group of rules', () => {
+describe('a rule group', () => {
   it('is added, changed and deleted with an audit record each, and leaves its rules', async () => {
     const added = await add()
     expect(added).toMatchObject({ ...kiosks, isReviewDue: false, rules: 0, changedBy: 'admin' })

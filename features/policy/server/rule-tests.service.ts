@@ -109,7 +109,7 @@ export const createRuleTests = (
       {
         errors: broken.slice(0, namedMost).map(({ name, expected, decision, why }) => ({
           field: name,
-          message: `expected ${expected}, would ${decision}: ${why}`,
+          message: `expected ${expected}, new decision ${decision}: ${why}`,
         })),
       },
     )
@@ -168,7 +168,7 @@ export const createRuleTests = (
 
   async function existing(tx: Tx, id: string, ifChangedAt?: string): Promise<HostedTest> {
     const row = (await allRuleTests(tx)).find(({ test_id }) => test_id === id)
-    if (row === undefined) throw notFound('No test of the rules has this ID.')
+    if (row === undefined) throw notFound('No rule test has this ID.')
     if (ifChangedAt !== undefined && new Date(ifChangedAt).getTime() !== row.changed_at.getTime())
       throw new AppError('conflict', {
         detail: `${row.changed_by} changed this test at ${row.changed_at.toISOString()}. Nothing was saved. Compare the changes and save again.`,
@@ -191,7 +191,7 @@ export const createRuleTests = (
           throw new AppError('conflict', { detail: `There are already ${mostRuleTests} tests. Delete one first.` })
         await putRuleTest(tx, row)
         const [saved] = await resultsOf(tx, [await existing(tx, row.test_id)])
-        if (saved === undefined) throw notFound('No test of the rules has this ID.')
+        if (saved === undefined) throw notFound('No rule test has this ID.')
         const [before, after] = [old === undefined ? {} : bodyOf(old), bodyOf(row)] as Record<string, string>[]
         await audit.write(tx, actor, {
           action: old === undefined ? 'policy.test.created' : 'policy.test.changed',

@@ -43,7 +43,7 @@ beforeEach(async () => {
   await (await api()).post(`${base}/policy/restore`, { version: 0 })
 })
 
-describe('a test of the rules', () => {
+describe('a rule test', () => {
   it('refuses a rule that breaks it, and the answer names it with both decisions', async () => {
     await allow()
     expect(await add()).toMatchObject({ decision: 'allow', passes: true, why: 'Allowed on all hosts: needed' })
@@ -57,7 +57,7 @@ describe('a test of the rules', () => {
     )
     expect(problem.detail).toBe('Nothing was changed, because the change makes 1 test (Sticks of sales) fail.')
     expect(problem.errors).toEqual([
-      { field: 'Sticks of sales', message: 'expected allow, would block: Denied by a rule: incident 9' },
+      { field: 'Sticks of sales', message: 'expected allow, new decision block: Denied by a rule: incident 9' },
     ])
     expect(await version()).toBe(before)
     const draft = { add: [{ effect: 'deny', kinds: ['Mass Storage'], reason: 'x' }] }

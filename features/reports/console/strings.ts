@@ -14,7 +14,7 @@ export const strings = withPageWords({
   formEnum: 'one value, or several separated by commas',
   formNumber: "n, >=n, '<'=n, or several separated by commas",
   formTime: '2031-05-04, or from..to with either end open',
-  formId: 'an ID, as in addresses of the console',
+  formId: 'an ID, as in the addresses of console pages',
   formTags: 'any of these tags, separated by commas',
   noFilters: 'This list has no filters.',
   removeFilter: 'Remove the filter {name}',

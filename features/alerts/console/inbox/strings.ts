@@ -25,7 +25,7 @@ export const strings = withPageWords({
   assigned: '{count, plural, one {Alert} other {# alerts}} assigned to {owner}.',
   closeAlertKey: 'Close the alert or all selected alerts…',
   closeCount: 'Close {count, plural, one {alert} other {# alerts}}',
-  closeFindings: 'Close {count, plural, one {the open finding} other {the # open findings}}, too',
+  closeFindings: 'Also close {count, plural, one {the open finding} other {the # open findings}}',
   findingsEffect: 'Closed findings no longer affect the risk of their hosts.',
   findingsNeedVerdict: 'Choose a verdict to close findings.',
   findingsTooMany: 'These alerts have {count, number} open findings. Close them in the list of findings.',

@@ -1,8 +1,8 @@
 import { withPageWords } from '@portcullis/platform/console/ui/words.ts'
 
 export const strings = withPageWords({
-  breaksAllow: 'Refused by the test {test}: it expects Allow, but would get Block ({why}).',
-  breaksBlock: 'Refused by the test {test}: it expects Block, but would get Allow ({why}).',
+  breaksAllow: 'Breaks the test {test}: expected Allow, new decision Block ({why}).',
+  breaksBlock: 'Breaks the test {test}: expected Block, new decision Allow ({why}).',
   bulkScope:
     '{devices} on {hosts, plural, one {# host} other {# hosts}}. Each decision applies only to the host that has the device:',
   moreModels: 'and {count, plural, one {# more model} other {# more models}}',
@@ -102,7 +102,7 @@ export const strings = withPageWords({
   blockedOnceArmed: 'Blocked once armed',
   cannotBeBlocked: 'Denied, but its host cannot block',
   optionalGroup: 'Group (optional)',
-  groupHint: 'The rules page shows a group as one row.',
+  groupHint: 'The page Rules shows each group as one row.',
   newGroup: 'This adds a new group.',
   doneOnAll: '{effect, select, allow {Approved} deny {Denied} other {Granted}} on all hosts.',
 })

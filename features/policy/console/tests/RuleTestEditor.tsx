@@ -94,7 +94,7 @@ export interface RuleTestEditorProps {
   close: () => void
 }
 
-/** Adds, edits and deletes a test of the rules. */
+/** Adds, edits and deletes a rule test. */
 export const RuleTestEditor = ({ test, start, canWrite, close }: RuleTestEditorProps) => {
   const editing = useRuleTest(test, start, close)
   const { busy, failure, isReady, save, askDelete } = editing

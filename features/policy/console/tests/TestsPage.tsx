@@ -107,7 +107,7 @@ const Summary = ({ tests }: { tests: readonly RuleTest[] }) => {
   )
 }
 
-/** Lists the tests of the rules with their results. */
+/** Lists the rule tests with their results. */
 export const TestsPage = () => {
   useTitle(strings.tests)
   const { session } = useServices()

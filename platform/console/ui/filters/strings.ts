@@ -6,7 +6,7 @@ export const strings = withPageWords({
   removeFilter: 'Remove filter {label}',
   addFilter: 'Filter',
   query: 'Query',
-  removeQuery: 'Remove the query',
+  removeQuery: 'Remove query',
   faultAt: 'At character {at, number}: {message}',
   contains: '{label} contains',
   is: '{label} is',
