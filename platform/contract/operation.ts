@@ -156,7 +156,7 @@ export const listQuery = {
     Type.Optional(
       Type.String({
         maxLength: queryLimits.length,
-        description: `Returns rows that match a condition with AND, OR, NOT and parentheses, such as \`Status:Armed AND NOT (Hashtags:"front desk" OR kiosk)\`. A term is \`Name:value\` with the name and the syntax of a filter of this list, or a word for \`GlobalSearch\`. Text with spaces, quotes or parentheses is in quotes. At most ${queryLimits.terms} terms, nested ${queryLimits.depth} times. The other filters apply as well.`,
+        description: `Returns rows that match a condition with AND, OR, NOT and parentheses, such as \`Status:Armed AND NOT (Hashtags:"front desk" OR kiosk)\`. A term is \`Name:value\` with the name and the syntax of a filter of this list, or a word for \`GlobalSearch\`. Put text with spaces, quotes or parentheses in quotes. A query can have ${queryLimits.terms} terms and ${queryLimits.depth} levels of nesting. The other filters also apply.`,
       }),
     ),
     { kind: 'query', label: 'Query' },

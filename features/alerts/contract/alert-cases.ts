@@ -164,7 +164,7 @@ export const closeAlerts = operation({
     'closeAlerts',
     'close',
     'Closes alerts with a verdict',
-    `Alerts of severity Critical or above need a verdict. More than ${harmlessAtOnce} alerts can be closed as \`benign\` or \`false\` only with fresh authentication. Alerts that are closed already do not change. If the same problem occurs again, the alert reopens with its ID and count. With \`findings\`, the call also closes these findings, or changes nothing: this needs the permission \`fleet:write\` and a verdict. The rules of \`POST /prime/webui/findings/close\` apply.`,
+    `Alerts of severity Critical or above need a verdict. More than ${harmlessAtOnce} alerts can be closed as \`benign\` or \`false\` only with fresh authentication. Alerts that are closed already do not change. If the same problem occurs again, the alert reopens with its ID and count. With \`findings\`, the call also closes these findings. If it cannot close one of them, it changes nothing. This needs the permission \`fleet:write\` and a verdict. The rules of \`POST /prime/webui/findings/close\` apply.`,
   ),
   fresh: `it closes more than ${harmlessAtOnce} alerts or findings as \`benign\` or \`false\``,
   body: closed({

@@ -33,9 +33,9 @@ export const findingVerdictLabels: Readonly<Record<FindingVerdict, string>> = {
 
 const tag = 'Findings'
 const base = '/prime/webui/findings'
-/** Findings that one request can close or reopen. */
+/** Maximum number of findings that one request can close or reopen. */
 export const findingsAtOnce = 500
-/** Alerts whose findings one request can list. */
+/** Maximum number of alerts whose findings one request can list. */
 export const alertsAtOnce = 100
 
 /** A finding about a device of a host. */

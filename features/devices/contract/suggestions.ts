@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox'
 
 /** Maximum number of suggestions in a response. */
 export const mostSuggestions = 12
-/** Number of models, the most frequent first, whose values can be suggested. */
+/** Maximum number of models that suggestions come from, most frequent first. */
 export const mostSuggestedFrom = 2_000
 
 export const Suggestion = closed({

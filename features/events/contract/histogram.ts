@@ -2,9 +2,9 @@ import { closed, listQuery, nullable, operation, utcTime } from '@portcullis/pla
 import { type Static, Type } from 'typebox'
 import { eventFilters } from './events.ts'
 
-/** Maximum number of bars. */
+/** Maximum number of parts of a range. */
 export const mostBars = 60
-/** Newest events of the range that one request reads. */
+/** Maximum number of events that one request reads, newest first. */
 export const histogramReads = 100_000
 
 const { fromEventId: _fromEventId, ...filters } = eventFilters
@@ -23,7 +23,7 @@ export const eventHistogram = operation({
     end: utcTime('End of the last part.'),
     isExact: Type.Boolean({
       description:
-        'False: without filters and with more events, the server counts by event IDs. Events that were stored within the same second can count for the neighbouring part.',
+        'False: the counts are approximate. Without filters, the server counts large ranges by event IDs. Events that were stored within the same second can count for the neighbouring part.',
     }),
     data: Type.Array(
       closed({

@@ -16,8 +16,8 @@ export const FleetDay = closed({
   attackTools: hosts('Hosts with attack tools.'),
   vulnerable: hosts('Hosts with vulnerable devices.'),
   unapproved: hosts('Hosts with devices that are not on the allowlist.'),
-  openFindings: nullable(Type.Integer({ minimum: 0, description: 'Findings that nobody closed yet.' }), {
-    description: 'Null: a release that did not count findings recorded the day.',
+  openFindings: nullable(Type.Integer({ minimum: 0, description: 'Number of open findings.' }), {
+    description: 'Null: the release that recorded the day did not count findings.',
   }),
 })
 export type FleetDay = Static<typeof FleetDay>

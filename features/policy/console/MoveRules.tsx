@@ -41,7 +41,7 @@ const Form = ({ ids, close }: { ids: readonly string[]; close: () => void }) => 
   )
 }
 
-/** Moves the selected rules to a group, or out of their groups. */
+/** Moves the selected rules to a group, or removes them from their groups. */
 export const MoveRules = ({ ids }: { ids: readonly string[] }) => {
   const [isOpen, setOpen] = useState(false)
   const close = () => setOpen(false)

@@ -148,16 +148,16 @@ export const PolicyRuleResource = closed({
   hits: Type.Integer({
     'x-label': 'Hits (30 days)',
     description:
-      'Number of attachments in the last 30 days of devices that this rule decides about. Counted every hour. 0 for grants.',
+      'Number of hits in the last 30 days: attachments of devices that this rule decides about. Updated every hour. 0 for grants.',
   }),
   isUnused: Type.Boolean({
     'x-label': 'Unused',
-    description: 'True: older than 30 days, without hits, and it decides about no attached device. Updated every hour.',
+    description: 'True: the rule is older than 30 days, has no hits, and decides about no attached device. Updated every hour.',
   }),
   shadowedBy: nullable(
     Type.String({
       description:
-        'ID of another rule that makes the same decision, or denies, about every device of this rule on its hosts. Deleting this rule changes no decision. Found within a minute after a change.',
+        'ID of another rule that makes the same decision, or denies, about every device of this rule on its hosts. Deleting this rule changes no decision. Updated within a minute after a change.',
     }),
     { 'x-label': 'Shadowed by' },
   ),
@@ -204,7 +204,7 @@ export const ruleFilters = {
   serial: textFilter('serial'),
   host: textFilter('hostIdentifier or uuid', { of: 'hostIdentifier' }),
   tag: tagsFilter('tag'),
-  group: textFilter('group (the whole name of a group matches only this group)', { of: 'group' }),
+  group: textFilter('group (the full name of a group matches only this group)', { of: 'group' }),
   reason: textFilter('reason'),
   isUnused: booleanFilter('isUnused'),
   isShadowed: booleanFilter('shadowed rules', { label: 'Shadowed' }),
@@ -269,7 +269,7 @@ export const updatePolicyRule = operation({
   path: '/prime/webui/policy/rules/{id}',
   summary: 'Replaces a rule or a grant',
   description:
-    'A rule cannot become a grant, and a grant cannot become a rule. Without `group`, the rule stays in its group; `null` takes it out.',
+    'A rule cannot become a grant, and a grant cannot become a rule. Without `group`, the rule stays in its group. `null` removes it from the group.',
   params: ruleParams,
   body: closed({ ...PolicyRuleBody.properties, ifChangedAt }),
   response: PolicyChange,
@@ -409,9 +409,9 @@ export const previewPolicy = operation({
         name: Type.String(),
         expected: Type.Enum(['allow', 'block']),
         decision: Type.Enum(['allow', 'block'], { description: 'Decision after the change.' }),
-        why: Type.String({ description: 'What decides after the change, in words.' }),
+        why: Type.String({ description: 'Reason for the new decision, as text.' }),
       }),
-      { description: 'The first 100 tests that pass now and that the change makes fail. They refuse the change.' },
+      { description: 'The first 100 rule tests that pass now and would fail after the change. If there are any, the server refuses the change.' },
     ),
     secondPerson: Type.Boolean({ description: 'True if saving this change requires a second approver.' }),
     prediction: Prediction,

@@ -1,7 +1,7 @@
 import { apiPrefix, closed, nullable, operation, typedText, utcTime } from '@portcullis/platform/contract/operation.ts'
 import { type Static, Type } from 'typebox'
 
-/** Maximum number of groups of rules. */
+/** Maximum number of rule groups. */
 export const mostGroups = 500
 /** Maximum number of rules that one request moves. */
 export const mostMoved = 10_000
@@ -12,33 +12,32 @@ const content = {
   name: groupName('Name of the group. Unique, ignoring case.'),
   owner: typedText({
     maxLength: 100,
-    description: 'Person or team that answers for these rules. Empty: nobody.',
+    description: 'Person or team that is responsible for these rules. Empty: nobody.',
   }),
   reviewOn: nullable(
     Type.String({
       maxLength: 10,
       pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$',
-      description: 'Day (UTC) by which a person reviews these rules. `null`: no review is planned.',
+      description: 'Date (UTC) by which these rules must be reviewed. `null`: no review is planned.',
     }),
   ),
 }
 
-/** The group of new rules in requests. */
 export const groupOfRules = Type.Optional(
   nullable(
-    groupName('Name of the group that the new rules join, ignoring case. A group that does not exist is created.'),
+    groupName('Name of the group for the new rules, ignoring case. If the group does not exist, the server creates it.'),
   ),
 )
 
-/** A group of rules. */
+/** A rule group. */
 export const RuleGroup = closed({
   id: Type.String({ description: 'ID of the group.' }),
   ...content,
-  isReviewDue: Type.Boolean({ description: 'True if the day of the review has come.' }),
+  isReviewDue: Type.Boolean({ description: 'True if the review date is today or earlier.' }),
   rules: Type.Integer({ description: 'Number of rules in the group.' }),
-  hits: Type.Integer({ description: 'Number of hits of these rules in the last 30 days.' }),
-  unused: Type.Integer({ description: 'Number of unused rules among them.' }),
-  shadowed: Type.Integer({ description: 'Number of shadowed rules among them.' }),
+  hits: Type.Integer({ description: 'Number of hits of the rules in the group in the last 30 days.' }),
+  unused: Type.Integer({ description: 'Number of unused rules in the group.' }),
+  shadowed: Type.Integer({ description: 'Number of shadowed rules in the group.' }),
   changedAt: utcTime('Time of the last change of the group itself.'),
   changedBy: Type.String({ description: 'Account that made this change.' }),
 })
@@ -65,7 +64,7 @@ export const listRuleGroups = operation({
   method: 'GET',
   path,
   tag: 'Policy',
-  summary: 'Lists the groups of rules by name',
+  summary: 'Lists the rule groups by name',
   permission: 'fleet:read',
   response: closed({ data: Type.Array(RuleGroup) }),
   examples: { response: { data: [example] } },
@@ -76,8 +75,8 @@ export const createRuleGroup = operation({
   method: 'POST',
   path,
   tag: 'Policy',
-  summary: 'Adds a group of rules',
-  description: `A group changes no decision: it gives rules a name, an owner and a day of review. A server has at most ${mostGroups} groups.`,
+  summary: 'Adds a rule group',
+  description: `A group gives rules a name, an owner and a review date, and changes no decision. A server can have ${mostGroups} groups.`,
   permission: 'fleet:write',
   errors: ['conflict'],
   body: closed(content),
@@ -90,7 +89,7 @@ export const updateRuleGroup = operation({
   method: 'PUT',
   path: `${path}/{id}`,
   tag: 'Policy',
-  summary: 'Changes a group of rules',
+  summary: 'Changes a rule group',
   permission: 'fleet:write',
   errors: ['conflict', 'not_found'],
   params,
@@ -111,7 +110,7 @@ export const deleteRuleGroup = operation({
   method: 'DELETE',
   path: `${path}/{id}`,
   tag: 'Policy',
-  summary: 'Deletes a group, but not its rules',
+  summary: 'Deletes a rule group and keeps its rules',
   permission: 'fleet:write',
   errors: ['not_found'],
   params,
@@ -127,9 +126,9 @@ export const moveRules = operation({
   method: 'POST',
   path: `${path}/rules`,
   tag: 'Policy',
-  summary: 'Moves rules to a group, or out of their groups',
+  summary: 'Moves rules to a group, or removes them from their groups',
   description:
-    'All rules move, or none. The policy gets no new version, because no decision changes. Grants cannot be in a group.',
+    'The server moves all rules or none. The policy gets no new version, because no decision changes. Grants cannot be in a group.',
   permission: 'fleet:write',
   errors: ['conflict'],
   body: closed({
@@ -139,7 +138,7 @@ export const moveRules = operation({
       description: 'IDs of the rules.',
     }),
     group: nullable(
-      groupName('Name of the group, ignoring case. A group that does not exist is created. `null`: no group.'),
+      groupName('Name of the group, ignoring case. If the group does not exist, the server creates it. `null`: no group.'),
     ),
   }),
   response: closed({

@@ -3,7 +3,7 @@ import { policyKinds } from '@portcullis/contract/policy-kinds.ts'
 import { apiPrefix, closed, nullable, operation, typedText, utcTime } from '@portcullis/platform/contract/operation.ts'
 import { type Static, Type } from 'typebox'
 
-/** Maximum number of tests. All that a change concerns run inside the change. */
+/** Maximum number of rule tests. Each rule change runs the tests that it can affect. */
 export const mostRuleTests = 500
 
 const hex4 = (description: string) => Type.String({ pattern: '^[0-9A-Fa-f]{4}$', description })
@@ -12,19 +12,19 @@ const content = {
   name: typedText({
     minLength: 1,
     maxLength: 80,
-    description: 'Name that a refused change states. Unique, ignoring case.',
+    description: 'Name, shown when the test refuses a change. Unique, ignoring case.',
   }),
-  expected: Type.Enum(['allow', 'block'], { description: 'Expected decision on the device on an armed host.' }),
+  expected: Type.Enum(['allow', 'block'], { description: 'Expected decision about the device on an armed host.' }),
   vid: hex4('Vendor ID (VID) of the sample device, four hex digits.'),
   pid: hex4('Product ID (PID) of the sample device, four hex digits.'),
   serial: Type.String({
     maxLength: agentLimits.escapedString,
-    description: 'Serial number as the lists show it. Empty: the device has none.',
+    description: 'Serial number as lists show it. Empty: the device has none.',
   }),
   kinds: Type.Array(Type.Enum(policyKinds), {
     minItems: 1,
     maxItems: policyKinds.length,
-    description: 'All kinds of the sample device. A device of the kind `Hub` only is always allowed.',
+    description: 'All kinds of the sample device. A device whose only kind is `Hub` is always allowed.',
   }),
   fingerprint: nullable(
     Type.String({
@@ -35,31 +35,29 @@ const content = {
   ),
   isAttackTool: Type.Boolean({ description: 'True: the sample device is a known attack tool.' }),
   host: nullable(
-    Type.String({ maxLength: 128, description: 'UUID of the host that decides, with its tags and rules.' }),
-    {
-      description: '`null`: see `tag`.',
-    },
+    Type.String({ maxLength: 128, description: 'UUID of a host. The test uses the rules for this host and its tags.' }),
+    { description: '`null`: the test uses `tag`.' },
   ),
   tag: nullable(
-    Type.String({ minLength: 1, maxLength: 64, description: 'Only tag of the host that decides. Not with `host`.' }),
-    { description: '`null`, without `host`: a host without tags and without rules of its own decides.' },
+    Type.String({ minLength: 1, maxLength: 64, description: 'The test uses the rules for this tag and for all hosts. Cannot be combined with `host`.' }),
+    { description: '`null` without `host`: the test uses only the rules for all hosts.' },
   ),
 }
 
 const RuleTestBody = closed(content)
 export type RuleTestBody = Static<typeof RuleTestBody>
 
-/** A test with the decision of the rules in force. */
+/** A rule test with its result. */
 export const RuleTest = closed({
   id: Type.String({ description: 'ID of the test.' }),
   ...content,
   hostIdentifier: nullable(Type.String({ description: 'Name of the host.' })),
-  decision: Type.Enum(['allow', 'block'], { description: 'Decision by the rules in force.' }),
-  passes: Type.Boolean({ description: 'True if the decision is as expected.' }),
+  decision: Type.Enum(['allow', 'block'], { description: 'Current decision.' }),
+  passes: Type.Boolean({ description: 'True if `decision` is the expected one.' }),
   rule: nullable(closed({ id: Type.String({ description: 'ID of the rule.' }), sentence: Type.String() }), {
-    description: 'Rule that decides. `null`: no rule does.',
+    description: 'Rule that makes the decision. `null`: the decision does not come from a rule.',
   }),
-  why: Type.String({ description: 'What decides, in words.' }),
+  why: Type.String({ description: 'Reason for the decision, as text.' }),
   changedAt: utcTime('Time of the last change of the test.'),
   changedBy: Type.String({ description: 'Account that last changed the test.' }),
 })
@@ -103,9 +101,9 @@ export const listRuleTests = operation({
   method: 'GET',
   path,
   tag: 'Policy',
-  summary: 'Lists the tests of the rules with their results',
+  summary: 'Lists the rule tests with their results',
   description:
-    'A test is an expected decision on a sample device. The response has the decision by the rules in force: failing tests come first, then by name.',
+    'A rule test is an expected decision about a sample device. The response contains the current decision of each test. Failing tests come first; otherwise, tests are sorted by name.',
   permission: 'fleet:read',
   response: closed({ data: Type.Array(RuleTest, { maxItems: mostRuleTests }) }),
   examples: { response: { data: [answer] } },
@@ -116,8 +114,8 @@ export const sampleRuleTest = operation({
   method: 'GET',
   path: `${path}/sample`,
   tag: 'Policy',
-  summary: 'Returns a test that expects the present decision on a device',
-  description: 'Nothing is stored. `createRuleTest` takes the response as its body.',
+  summary: 'Returns a draft test that expects the current decision about a device',
+  description: 'Nothing is stored. To add the test, send the response to `createRuleTest`.',
   permission: 'fleet:read',
   errors: ['not_found'],
   query: closed({
@@ -133,8 +131,8 @@ export const createRuleTest = operation({
   id: 'createRuleTest',
   method: 'POST',
   path,
-  summary: 'Adds a test of the rules',
-  description: `A change of the rules that makes a passing test fail is refused with \`policy_tests_failed\`. Tests that fail already refuse nothing. A server keeps at most ${mostRuleTests} tests. The test of a host is deleted with the host.`,
+  summary: 'Adds a rule test',
+  description: `The server refuses a rule change that makes a passing test fail, with \`policy_tests_failed\`. A test that already fails does not block changes. A server can have ${mostRuleTests} tests. When a host is deleted, its tests are deleted, too.`,
   errors: ['conflict'],
   body: RuleTestBody,
   response: RuleTest,
@@ -146,7 +144,7 @@ export const updateRuleTest = operation({
   id: 'updateRuleTest',
   method: 'PUT',
   path: `${path}/{id}`,
-  summary: 'Replaces a test of the rules',
+  summary: 'Replaces a rule test',
   errors: ['conflict', 'not_found'],
   params,
   body: closed({ ...content, ifChangedAt }),
@@ -159,7 +157,7 @@ export const deleteRuleTest = operation({
   id: 'deleteRuleTest',
   method: 'DELETE',
   path: `${path}/{id}`,
-  summary: 'Deletes a test of the rules',
+  summary: 'Deletes a rule test',
   errors: ['not_found'],
   params,
   response: closed({ deleted: Type.String({ description: 'ID of the deleted test.' }) }),

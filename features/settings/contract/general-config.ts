@@ -53,7 +53,7 @@ const textsOf = (group: ConfigGroupName): Record<string, ReturnType<typeof given
 const configBody = (group: ConfigGroupName, more: Record<string, ReturnType<typeof given>> = {}) =>
   Type.Object({ ...textsOf(group), ...more }, { additionalProperties: false })
 
-/** The values that the caller read, so that nobody overwrites a change of another person unseen. */
+/** The values that the caller read, to detect that another person changed them. */
 const ifValues = (group: ConfigGroupName) =>
   Type.Optional(
     Type.Object(
@@ -66,7 +66,7 @@ const ifValues = (group: ConfigGroupName) =>
       {
         additionalProperties: false,
         description:
-          'Values as the caller read them. If a setting of this request has another value now, the server answers 409 with the name of the person who changed it, and changes nothing. A secret only says whether it was set. Absent: the last write wins.',
+          'Values as the caller read them. If a setting of this request has another value now, the server returns 409 with the name of the person who changed it, and changes nothing. For a secret, the value only says whether it is set. Absent: the last write wins.',
       },
     ),
   )

@@ -103,7 +103,7 @@ export const pinView = operation({
   path: `${path}/{id}/pin`,
   tag: 'Views',
   summary: 'Pins a saved view to your navigation, or unpins it',
-  description: `An account can pin ${mostPins} of the views that it sees. Other accounts do not see the pins.`,
+  description: `An account can pin ${mostPins} views. Other accounts do not see the pins.`,
   permission: 'self:write',
   errors: ['conflict', 'not_found'],
   params,
