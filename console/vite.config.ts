@@ -32,10 +32,10 @@ export default defineConfig({
         codeSplitting: {
           // Three files instead of 40: each file costs a round trip, and a browser opens six connections at most.
           groups: [
-            // All that the sign-in page needs. The application needs it, too.
+            // Modules of the sign-in page, which the application also needs.
             { name: createSignInFile('start'), tags: ['$initial'], priority: 3 },
             { name: 'vendor', test: /[\\/]node_modules[\\/]/, tags: ['$initial'], priority: 2 },
-            // Not the entry, which decides what runs.
+            // Without the entry, which decides what runs.
             { name: 'app', test: /[\\/](?!entry\.ts$|index\.html)[^\\/]+$/, tags: ['$initial'], priority: 1 },
           ],
         },

@@ -78,7 +78,7 @@ describe('finding things', unless(whyNoChromium), () => {
     await context.close()
   })
 
-  it('counts events by time, and takes the range of a bar or of bars that a person drags over', async () => {
+  it('counts events by time, and applies the range of a bar or of a drag', async () => {
     const { page, context, wrong } = await open('/events')
     await page.getByRole('grid').getByText('find-one').first().waitFor()
     const bars = page.getByRole('region', { name: 'Events by time of receipt' }).getByRole('link')

@@ -178,7 +178,7 @@ describe('the overview and the states of hosts', unless(whyNoChromium), () => {
     await wall.context.close()
   })
 
-  it('shows nothing more on a wall whose token was revoked', async () => {
+  it('shows no numbers on a wallboard whose token was revoked', async () => {
     const { id, token } = await server.post<{ id: string; token: string }>('admin/apiTokens', {
       name: 'lost wall',
       scopes: ['fleet:read', 'notices:read'],

@@ -5,7 +5,7 @@ import { openSignedIn, sharedBrowser, whyNoChromium } from '../proof/kit/browser
 import { enrolDesk } from './console-pages.ts'
 import { type ConsoleServer, startConsoleServer } from './console-server.ts'
 
-describe('the query of a list', unless(whyNoChromium), () => {
+describe('a list query', unless(whyNoChromium), () => {
   let server: ConsoleServer
   let page: Page
 
@@ -52,7 +52,7 @@ describe('the query of a list', unless(whyNoChromium), () => {
     expect([await field().inputValue(), query()]).toEqual([text, 'NOT Status:Free'])
   })
 
-  it('is part of the address, and goes away with its field', async () => {
+  it('is kept in the address, and removed with its field', async () => {
     await field().fill('Status:Free AND front')
     await page.keyboard.press('Enter')
     await host().waitFor()

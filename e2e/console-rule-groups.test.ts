@@ -56,7 +56,7 @@ describe('rule groups in the console', unless(whyNoChromium), () => {
     await server.post('policy/groups/rules', { ruleIds: deny, group: null })
   })
 
-  it('are one row each, open in the list, and are edited and left in place', async () => {
+  it('are one row each, expand in the list, can be edited, and take and release rules', async () => {
     const { page, context, wrong } = await openSignedIn(browser, server.url, '/policy')
     const table = page.getByRole('table', { name: 'Rule groups' })
     const grid = page.getByRole('grid', { name: 'Rules' })

@@ -24,7 +24,7 @@ describe('rule tests', unless(whyNoChromium), () => {
   const open = (path: string, width = 1440, height = 900) => openSignedIn(browser, server.url, path, { width, height })
   const shot = (name: string) => (process.env.SHOTS === undefined ? {} : { path: `${process.env.SHOTS}/${name}.png` })
 
-  it('begin with a device, and refuse a rule that breaks them', async () => {
+  it('can be added from a device, and refuse a rule that breaks them', async () => {
     const { page, context, wrong } = await open('/policy?open=new&device=0951:1666')
     const form = page.getByRole('form', { name: 'Add rule' })
     await form.getByText('All hosts', { exact: true }).click()

@@ -80,10 +80,10 @@ export const shell = (): Plugin => ({
   transformIndexHtml: {
     order: 'post',
     handler: (html, { bundle }) => {
-      // The server of the development adds the styles itself.
+      // The development server adds the styles itself.
       const files: Files =
         bundle === undefined ? { signIn: [], app: [], pages: {}, style: '' } : filesOf(bundle as Bundle)
-      // The inline script adds the styles, which the sign-in page does not wait for.
+      // The inline script adds the styles, so that the sign-in page does not wait for them.
       const tags = (html.match(applicationTag) ?? []).filter((tag) => !tag.includes('"stylesheet"'))
       const script = Object.entries({
         __FILES__: files,

@@ -19,7 +19,7 @@ export interface VerdictInputs {
   reportDescriptors: readonly string[]
   /** bConfigurationValue, if another configuration than the first is active. */
   configurationValue?: number
-  /** Names that the server had to clean, as the device reported them, escaped. No verdict reads them. */
+  /** Reported names that the server cleaned, escaped. No verdict reads them. */
   reported?: ReportedNames
 }
 
@@ -43,7 +43,7 @@ export const evaluatedReport = (report: DeviceReport): DeviceReport => {
 
 const nameLength = 255
 
-/** Returns the names from which cleaning removes more than outer spaces. */
+/** Returns the names that cleaning changes by more than outer spaces. */
 const reportedNames = (report: DeviceReport): ReportedNames | undefined => {
   const names: ReportedNames = {}
   for (const key of ['manufacturer', 'product'] as const) {
@@ -75,7 +75,7 @@ export const verdictInputs = (
 
 /**
  * Returns the key of a verdict: devices with the same key share a verdict and its stored names. The key is 32 hex digits,
- * a hash over the exact fingerprint (descriptors and strings), all other inputs of the verdict, and names that had to be cleaned.
+ * a hash over the exact fingerprint (descriptors and strings), all other inputs of the verdict, and reported names that were cleaned.
  */
 export const verdictKey = (
   exact: string,

@@ -11,14 +11,14 @@ const engines = [
 
 const patience = { timeout: 30_000, interval: 200 }
 
-/** Finds a visible element by its role in HTML and a part of its text or label. */
+/** Finds a visible element by HTML role and part of its text or label. */
 const find = (selector: string, text: string): string => `[...document.querySelectorAll(${JSON.stringify(selector)})]
   .find((one) => one.checkVisibility() && ((one.getAttribute('aria-label') ?? '') + ' ' + one.textContent).includes(${JSON.stringify(text)}))`
 
 const buttons = 'button, a, [role=button], [role=tab], [role=row], [role=option]'
 
 describe.each(engines)('the ten main jobs in %s', (_name, start, whyNot) => {
-  describe('by a person', unless(whyNot), () => {
+  describe('a person', unless(whyNot), () => {
     const dir = temporaryDir()
     let server: RunningServer
     let engine: Engine
@@ -71,7 +71,7 @@ describe.each(engines)('the ten main jobs in %s', (_name, start, whyNot) => {
       await expect.poll(() => engine.evaluate('location.pathname'), patience).toBe('/')
     })
 
-    it('finds a host by the palette', async () => {
+    it('finds a host with the palette', async () => {
       await engine.chord(keys.control, 'k')
       await type('[role=dialog] input', 'front-desk')
       await sees('Free · 10.1.2.3')
@@ -84,7 +84,7 @@ describe.each(engines)('the ten main jobs in %s', (_name, start, whyNot) => {
       await sees('Suspected attack tool')
     })
 
-    it('filters a list in its address', async () => {
+    it('filters a list by its address', async () => {
       await open('/agents?HostIdentifier=front', 'Hosts')
       await sees('front-desk')
       await open('/agents?HostIdentifier=elsewhere', 'Hosts')

@@ -1,11 +1,11 @@
-/** Starts browsers with other engines than Chromium's, and drives them by the protocols of WebDriver. */
+/** Starts browsers that do not use Chromium's engine, and drives them with WebDriver protocols. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, globSync } from 'node:fs'
 import { join } from 'node:path'
 import { remove, temporaryDir } from '../../proof/kit/harness.ts'
 import { freePort } from '../../server/test/free-port.ts'
 
-/** One window of a browser. */
+/** A browser window. */
 export interface Engine {
   goTo: (url: string) => Promise<void>
   /** Runs an expression in the page. */
@@ -44,7 +44,7 @@ const keyActions = (all: readonly string[], isChord: boolean) => {
   return [{ type: 'key', id: 'keyboard', actions }]
 }
 
-/** The address that a browser prints when it listens. */
+/** Returns the address that a browser prints when it listens. */
 const printed = (child: ChildProcess, pattern: RegExp): Promise<string> =>
   new Promise((resolve, reject) => {
     let text = ''
@@ -56,7 +56,7 @@ const printed = (child: ChildProcess, pattern: RegExp): Promise<string> =>
     child.on('exit', () => reject(new Error(`the browser ended: ${text.slice(-2_000)}`)))
   })
 
-/** Firefox speaks WebDriver BiDi itself. */
+/** Starts Firefox, which needs no driver for WebDriver BiDi. */
 export const startFirefox = async (): Promise<Engine> => {
   const profile = temporaryDir()
   const child = spawn(
@@ -114,7 +114,7 @@ export const startFirefox = async (): Promise<Engine> => {
   }
 }
 
-/** WebKitGTK needs a screen and a driver, which speaks the older WebDriver over HTTP. */
+/** Starts WebKitGTK, which needs a display and a driver for WebDriver over HTTP. */
 export const startWebKit = async (): Promise<Engine> => {
   const home = temporaryDir()
   const display = `:${90 + (process.pid % 900)}`

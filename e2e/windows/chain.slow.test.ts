@@ -14,9 +14,9 @@ import { restrictions } from './restrictions.ts'
 const STATE = '/prefix/drive_c/ProgramData/Portcullis Agent'
 const POLICIES = 'HKLM\\Software\\Policies\\Microsoft\\Windows\\DeviceInstall\\Restrictions'
 /**
- * Limits, as multiples of the time that `reg` needs to export the policies at the same moment, because Wine serves
- * every call to the registry. Under heavy load, arrivals and approvals took 1 to 3 times as long. An agent that waits for
- * its next check-in would take up to 60 s.
+ * Limits as multiples of the time that `reg` takes to export the policies at the same moment, because Wine serves both.
+ * Under heavy load, arrivals and approvals took 1 to 3 times as long. Waiting for the next check-in would take up to
+ * 60 s.
  */
 const ARRIVAL_LIMIT = 4
 const APPROVAL_LIMIT = 8
@@ -104,7 +104,7 @@ wine reg add '${POLICIES}\\AllowInstanceIDs' /v 7 /d 'USB\\VID_1111&PID_2222\\OT
     await until(`the approved stick at port ${port}`, async () => (await working()).includes(`1-${port}`))
     return Date.now() - began
   }
-  /** Does work three times, and returns its fastest time as a multiple of the fastest export of the policies. */
+  /** Runs `work` three times. Returns its fastest time as a multiple of the fastest export of the policies. */
   const comparedWithReg = async (what: string, first: number, work: (port: number) => Promise<number>) => {
     const times: number[] = []
     const exports: number[] = []

@@ -22,7 +22,7 @@ export type FilterKind =
 export const suggestionKinds = ['vendor', 'product', 'model', 'vid', 'pid'] as const
 export type Suggestions = (typeof suggestionKinds)[number]
 
-/** Things that a filter identifies by an ID, and that people choose by name. */
+/** Kinds of objects that a filter identifies by ID, and that people choose by name. */
 export type Choices = 'alert' | 'host' | 'job' | 'schedule'
 
 /** How lists show a filter. */
@@ -42,7 +42,7 @@ export interface FilterFacts {
   period?: { until: string; label: string }
   /** What the filter suggests while a person types. */
   suggests?: Suggestions
-  /** What people choose by name instead of typing an ID. */
+  /** Kind of object that people choose by name instead of typing its ID. */
   choices?: Choices
   /** Texts that the filter accepts, as a regular expression, and the sentence that says so. Absent: any text. */
   accepts?: { form: string; hint: string }

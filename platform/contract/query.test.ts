@@ -5,7 +5,7 @@ import { faultText, parseQuery, type QueryTree, termsOf } from './query.ts'
 const filter = (name: string, value: string): QueryTree => ({ kind: 'filter', name, value, at: 0 })
 const search = (value: string): QueryTree => ({ kind: 'search', value, at: 0 })
 
-/** A tree without positions, and without groups in a group of the same kind, which mean the same. */
+/** Returns a tree without positions, with nested groups of the same kind merged. */
 const bare = (tree: QueryTree): unknown => {
   if (tree.kind === 'not') return { not: bare(tree.of) }
   if ('of' in tree) return { [tree.kind]: tree.of.map(bare) }
@@ -41,7 +41,7 @@ describe('the text form of a query', () => {
     ['NOT', 'at character 4: a filter or a word must follow NOT'],
     ['()', 'at character 2: a filter or a word must follow ('],
     ['(a', 'at character 1: the parenthesis is not closed'],
-    ['a)', 'at character 2: no parenthesis is open here'],
+    ['a)', 'at character 2: no opening parenthesis matches this one'],
     ['Status: Armed', 'at character 8: a value must follow Status: without a space'],
     ['Status:', 'at character 8: a value must follow Status: without a space'],
     ['Status:""', 'at character 8: the quotes must contain text'],
@@ -51,12 +51,12 @@ describe('the text form of a query', () => {
     ['Owner:a(b)', 'at character 8: text with parentheses must be in quotes'],
     ['Owner:a"b', 'at character 8: text with quotes must be in quotes'],
     [String.raw`"a\b"`, String.raw`at character 3: a backslash in quotes must be written as \\`],
-    [`${'('.repeat(9)}a${')'.repeat(9)}`, 'at character 10: parentheses and NOT can be nested 8 times at most'],
-    ['a '.repeat(51), 'at character 101: a query can have 50 terms at most'],
-    ['a'.repeat(2_001), 'at character 2001: a query can have 2000 characters at most'],
+    [`${'('.repeat(9)}a${')'.repeat(9)}`, 'at character 10: parentheses and NOT can be nested at most 8 times'],
+    ['a '.repeat(51), 'at character 101: a query can have at most 50 terms'],
+    ['a'.repeat(2_001), 'at character 2001: a query can have at most 2000 characters'],
   ])('says where %s is wrong', (text, fault) => expect(parsed(text)).toBe(fault))
 
-  it('accepts its limits', () => {
+  it('accepts a query at each limit', () => {
     expect(parseQuery(`${'NOT '.repeat(7)}(a)`)).toHaveProperty('tree')
     expect(parseQuery('a '.repeat(50))).toHaveProperty('tree')
     expect(parseQuery('a'.repeat(2_000))).toHaveProperty('tree')
@@ -102,18 +102,18 @@ describe('the text form of a query', () => {
     return one.kind === 'search' && word.includes(one.value)
   }
 
-  it('means the same as the tree that it was written from', () => {
+  it('evaluates like the tree that it was written from', () => {
     fc.assert(
       fc.property(tree, fc.string({ maxLength: 8 }), (given, word) => {
         const result = parseQuery(write(given))
         // Deep trees can exceed a limit.
-        if ('fault' in result) return /at most$/.test(result.fault.message)
+        if ('fault' in result) return / at most /.test(result.fault.message)
         return holds(result.tree, word) === holds(given, word) && termsOf(result.tree).length === termsOf(given).length
       }),
     )
   })
 
-  it('answers every text with a tree or a fault within the text', () => {
+  it('returns a tree, or a fault within the text, for any text', () => {
     const parts = fc.constantFrom(
       '(',
       ')',

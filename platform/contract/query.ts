@@ -1,7 +1,7 @@
 /**
- * The text form of a condition on the rows of a list: `Status:Armed AND NOT (Hashtags:"front desk,lab" OR kiosk)`. A term
- * is the name and the value of a filter, in the syntax of that filter, or a word of the search. The server and the console read it
- * here (ADR 131).
+ * Parses the text form of a condition on the rows of a list, for the server and the console (ADR 131):
+ * `Status:Armed AND NOT (Hashtags:"front desk,lab" OR kiosk)`. A term is a filter with a value in the syntax of that
+ * filter, or a search word.
  */
 
 /** Limits of a query. */
@@ -23,7 +23,7 @@ export interface QueryFault {
 interface Token {
   kind: '(' | ')' | 'and' | 'or' | 'not' | 'term' | 'end'
   at: number
-  /** Name of the filter of a term. Absent: a word of the search. */
+  /** Name of the filter of a term. Absent: a search word. */
   name?: string
   value: string
 }
@@ -38,7 +38,7 @@ class Fault extends Error {
 
 const operators: ReadonlySet<string> = new Set(['and', 'or', 'not'])
 
-/** Returns the quoted text that begins at `from`, and the index behind it. `\"` and `\\` are a quote and a backslash. */
+/** Returns the quoted text that begins at `from`, and the index after it. `\"` and `\\` are a quote and a backslash. */
 const quoted = (text: string, from: number): { value: string; end: number } => {
   const match = /"((?:[^"\\]|\\["\\])*)"/y
   match.lastIndex = from
@@ -50,7 +50,7 @@ const quoted = (text: string, from: number): { value: string; end: number } => {
   throw new Fault(from, 'the quotes are not closed')
 }
 
-/** Returns the unquoted text that begins at `from`, and the index behind it. */
+/** Returns the unquoted text that begins at `from`, and the index after it. */
 const plain = (text: string, from: number, isNamed: boolean): { value: string; end: number } => {
   const match = /[^\s()"]*/y
   match.lastIndex = from
@@ -97,7 +97,7 @@ const tokensOf = (text: string): Token[] => {
   return [...tokens, { kind: 'end', at: text.length, value: '' }]
 }
 
-/** Reads tokens: OR binds weaker than AND, and AND weaker than NOT. Two terms without an operator mean AND. */
+/** NOT binds tighter than AND, and AND tighter than OR. Two terms without an operator mean AND. */
 const createReader = (tokens: readonly Token[]) => {
   let next = 0
   let terms = 0
@@ -106,7 +106,7 @@ const createReader = (tokens: readonly Token[]) => {
   function one(depth: number): QueryTree {
     const { kind, at, name, value } = peek()
     if (depth > queryLimits.depth)
-      throw new Fault(at, `parentheses and NOT can be nested ${queryLimits.depth} times at most`)
+      throw new Fault(at, `parentheses and NOT can be nested at most ${queryLimits.depth} times`)
     if (kind === 'not') {
       next += 1
       return { kind: 'not', of: one(depth + 1) }
@@ -129,7 +129,7 @@ const createReader = (tokens: readonly Token[]) => {
     }
     next += 1
     terms += 1
-    if (terms > queryLimits.terms) throw new Fault(at, `a query can have ${queryLimits.terms} terms at most`)
+    if (terms > queryLimits.terms) throw new Fault(at, `a query can have at most ${queryLimits.terms} terms`)
     return name === undefined ? { kind: 'search', value, at } : { kind: 'filter', name, value, at }
   }
 
@@ -155,17 +155,17 @@ const createReader = (tokens: readonly Token[]) => {
     whole: (): QueryTree => {
       const tree = either(0)
       const { kind, at } = peek()
-      if (kind !== 'end') throw new Fault(at, 'no parenthesis is open here')
+      if (kind !== 'end') throw new Fault(at, 'no opening parenthesis matches this one')
       return tree
     },
   }
 }
 
-/** Parses a query. Blank text is a fault: a caller leaves it out. */
+/** Parses a query. Blank text is a fault; callers omit a blank query. */
 export const parseQuery = (text: string): { tree: QueryTree } | { fault: QueryFault } => {
   try {
     if (text.length > queryLimits.length)
-      throw new Fault(queryLimits.length, `a query can have ${queryLimits.length} characters at most`)
+      throw new Fault(queryLimits.length, `a query can have at most ${queryLimits.length} characters`)
     if (text.trim() === '') throw new Fault(0, 'the query must contain a filter or a word')
     return { tree: createReader(tokensOf(text)).whole() }
   } catch (error) {
@@ -178,5 +178,5 @@ export const parseQuery = (text: string): { tree: QueryTree } | { fault: QueryFa
 export const termsOf = (tree: QueryTree): Extract<QueryTree, { at: number }>[] =>
   tree.kind === 'not' ? termsOf(tree.of) : 'of' in tree ? tree.of.flatMap(termsOf) : [tree]
 
-/** Says where a fault is, for people, who count from 1. */
+/** Returns the message of a fault with its position, counted from 1. */
 export const faultText = ({ at, message }: QueryFault): string => `at character ${at + 1}: ${message}`

@@ -17,7 +17,7 @@ const usableMs = 1_000
 const navigationMs = 150
 /** From the first byte to the shell, on a line with 400 kbit/s and 400 ms. */
 const shellMs = 1_000
-/** From the first byte to the sign-in form, on the same line. */
+/** From the first byte to the sign-in form, on the same network. */
 const signInMs = 3_000
 
 const rows = (page: Page) => page.getByRole('grid').getByRole('row')

@@ -22,7 +22,7 @@ const commandJobs = ['modes', 'commands']
 const isUuid = (text: string): boolean => /^[0-9a-f-]{36}$/i.test(text)
 const everyState = alertStates.join(',')
 
-/** Reads what filters offer by name. */
+/** Reads the choices of filters by ID. */
 export const choices: Readonly<Record<Choices, Read>> = {
   schedule: async (api, text) =>
     matching(

@@ -87,7 +87,7 @@ export const paletteEntries: readonly PaletteEntry[] = [
   })),
 ]
 
-/** Returns the saved views as entries. Views of pages that do not exist have none. */
+/** Returns entries for the saved views, without those of unknown pages. */
 export const viewEntries = (views: readonly SavedView[]): PaletteEntry[] =>
   views.flatMap(({ id, name, page, search }) => {
     const place = placeOf([...settingsPlaces, ...places], page)

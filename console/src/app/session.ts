@@ -43,13 +43,13 @@ export const api = createApi({
       ? work()
       : (navigator.locks.request('portcullis-refresh', work) as ReturnType<typeof work>),
 })
-// After a redirect from an identity provider a session exists, although this page did not start it.
+// After a redirect from an identity provider, a session exists that this page did not start.
 if (window.location.hash === signedInFragment) {
   sessionMark.set(true)
   window.history.replaceState(null, '', window.location.pathname)
 }
 
-/** The session. The sign-in page and the application, which loads after it, share it. */
+/** The session, shared by the sign-in page and the application. */
 export const session = createSession(sessionCalls(api), sessionMark, (account) =>
   forgetKept(window.localStorage, account),
 )

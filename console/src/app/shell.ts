@@ -1,14 +1,14 @@
-/** What the inline script of the page (`console/vite/shell/shell.js`) offers to the files that it loads. */
+/** The interface of the inline script (`console/vite/shell/shell.js`) for the files that it loads. */
 export interface Shell {
-  /** The first thing that this page shows. */
+  /** What this page shows first. */
   start: 'sign-in' | 'app'
-  /** Loads the files of the application and of its first page. Resolves when the styles are there. */
+  /** Loads the files of the application and of its first page. Resolves when the styles have loaded. */
   loadApp: (path: string) => Promise<void>
   /** Shows the frame again while the application starts. */
   showApp: () => void
-  /** A file could not be loaded: says so, and reloads the page when the server responds. */
+  /** Reports that a file failed to load, and reloads the page when the server responds. */
   retry: () => void
-  /** Returns the response to a request that was sent before any file was loaded, once. */
+  /** Returns the response to a request that the inline script sent early. Each response is returned once. */
   takeEarly: (address: string) => Promise<Response> | undefined
 }
 

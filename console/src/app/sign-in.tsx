@@ -1,4 +1,4 @@
-// First, because it declares the order of the layers.
+// Must be first: it declares the order of the layers.
 import './global.css'
 import cardStyles from '@portcullis/features/identity/console/shared/BrandCard.module.css?inline'
 import fieldStyles from '@portcullis/features/identity/console/sign-in/fields.module.css?inline'
@@ -11,10 +11,10 @@ import { api, session } from './session.ts'
 import { shell } from './shell.ts'
 import { signInFor } from './sign-in-address.ts'
 
-/** What the component kit sets for the whole page. */
+/** The page-wide styles of the component kit. */
 const kitStyles = '*,*::before,*::after{box-sizing:border-box}body{font-family:var(--pc-font)}'
 
-/** Adds the styles of this page. Those of the application contain them, but they load later. */
+/** Adds the styles of this page, because those of the application load later. */
 const addStyles = () => {
   const style = document.createElement('style')
   style.nonce = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? ''

@@ -227,7 +227,7 @@ export const createCases = (
       if (verdict !== undefined && harmlessVerdicts.includes(verdict) && ids.length > harmlessAtOnce)
         assertFresh(actor, clock.now())
       return transactionAgain(db, async (tx) => {
-        // Hosts before alerts.
+        // Lock order: hosts before alerts.
         if (findings.length > 0) await agents.lockStates(tx, await peripherals.hostsOfFindings(tx, findings))
         const rows = await lock(tx, ids)
         const severe = rows.filter(({ is_closed, severity }) => !is_closed && severity <= verdictSeverity)

@@ -26,7 +26,7 @@ const close = async (body: object, api = manager.api) => {
 }
 
 describe('closing an alert with its findings', () => {
-  it('closes what the alert is about with the same verdict and comment, and nothing else', async () => {
+  it('closes the findings of the alert with the same verdict and comment, and no others', async () => {
     const agent = await enrolAgent(t, {
       devices: [
         rubberDucky({ portPath: '1-5' }),
@@ -85,7 +85,7 @@ describe('closing an alert with its findings', () => {
     expect((await close(body)).changed).toEqual([alert.id])
   })
 
-  it('refuses a filter by something else than alerts', async () => {
+  it('refuses a filter value that is not an alert ID', async () => {
     for (const alert of ['x', '1,', '1 2', '12345678901', Array.from({ length: 101 }, () => '1').join(',')]) {
       const answer = await manager.api.get(`/prime/webui/findings?alert=${encodeURIComponent(alert)}`)
       expect([answer.statusCode, answer.json().errors[0].field]).toEqual([400, 'query.alert'])

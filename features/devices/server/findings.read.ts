@@ -14,7 +14,7 @@ const serial = `coalesce((select p.serial_folded from peripherals p where p.agen
 const inModel = containsInFingerprint('f.fingerprint_id')
 const time = (column: string) => ({ select: utcSql(column), sort: column })
 
-/** Selects the findings that alerts are about: of their severity and model, on the hosts that they reached. */
+/** Selects the findings of alerts: those with the same severity and model on the same hosts. */
 export const findingsOfAlerts = (ids: SqlFragment): SqlFragment => sql`
   select o.finding_id from notices n join notice_hosts h on h.notice_id = n.notice_id
     join host_findings o on o.agent_id = h.agent_id

@@ -90,7 +90,7 @@ export const createFindings = (
     }
   }
 
-  /** Closes all findings or none, in the transaction of the caller. */
+  /** Closes all findings or none, in the caller's transaction. */
   async function closeIn(tx: Tx, actor: Actor, body: BodyOf<typeof closeFindings>): Promise<number> {
     const comment = (body.comment ?? '').trim()
     const { verdict, ids } = body

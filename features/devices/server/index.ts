@@ -87,7 +87,7 @@ export const devicesFeature = (app: HttpApp, context: DevicesContext & { decisio
     fingerprints,
     /** Halves the points of findings about devices that were removed. */
     halveFindings: findings.halve,
-    /** Closes findings in the transaction of the caller, which then locks no further hosts. */
+    /** Closes findings in the caller's transaction. The caller must not lock hosts afterwards. */
     closeFindings: findings.closeIn,
     openFindings: (): Promise<number> => findingStore.countOpen(context.db),
     /** Returns the hosts of findings, in id order. */

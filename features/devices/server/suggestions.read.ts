@@ -14,8 +14,8 @@ const kinds: Readonly<Record<(typeof suggestionKinds)[number], { value: string; 
 
 /**
  * Returns the values of the known models that contain a text, the most frequent first. The texts of a model are in
- * `folded`, whose trigram index finds the few that match. Grouping all of 50,000 models took three quarters of the time, so only
- * the most frequent ones give values. Their devices are counted over all models.
+ * `folded`, whose trigram index finds the few that match. Suggestions come only from the most frequent models, because
+ * grouping 50,000 models took three quarters of the time. Devices are counted over all models.
  */
 export const createSuggestions =
   (db: Queryable) =>
@@ -23,7 +23,7 @@ export const createSuggestions =
     const { value, label, words } = kinds[kind]
     const isIn = (folded: string) => allWordsInModelText(folded, text)
     const matches = sql`${isIn('m.folded')} and ${words === 'm.folded' ? raw('true') : isIn(words)}`
-    // A vendor matches as a whole, but of a product or an ID only some models match.
+    // All models of a matching vendor match, but only some models of a product or ID.
     const counted = kind === 'vendor' ? raw('true') : matches
     return {
       data: await db.prepared<Suggestion>(sql`

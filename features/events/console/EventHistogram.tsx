@@ -11,7 +11,7 @@ import { eventHistogram, type EventHistogram as Histogram } from '#features/cont
 import classes from './EventHistogram.module.css'
 import { strings } from './strings.ts'
 
-// A bar does not have to move with each event.
+// Bars need not follow each event.
 const refreshGap = 10_000
 
 interface Bar {
@@ -28,13 +28,13 @@ const barsOf = ({ data, end }: Histogram): Bar[] =>
     to: Date.parse(data[index + 1]?.start ?? end),
   }))
 
-/** Returns the filters for the events of some bars. The end of a range includes its minute. */
+/** Returns the filters for the events of some bars. The end of a filter range is inclusive. */
 const rangeOf = (first: Bar, last: Bar) => ({
   fromDate: toMinute(first.from),
   toDate: toMinute(Math.max(first.from, last.to - 60_000)),
 })
 
-/** A small number is still visible next to a large one. */
+/** Returns the height of a bar. Small numbers stay visible next to large ones. */
 const heightOf = ({ count }: Bar, top: number): string => {
   if (count === null) return '100%'
   return count === 0 ? '0' : `max(2px, ${(count / top) * 100}%)`
@@ -112,7 +112,7 @@ const Bars = ({ view, bars, note }: { view: View; bars: readonly Bar[]; note: st
   )
 }
 
-/** Counts the listed events by time. A bar links to its events, and dragging over bars chooses their range. */
+/** Shows the number of listed events by time. A bar links to its events; dragging over bars chooses their range. */
 export const EventHistogram = ({ view, query }: { view: View; query: Readonly<Record<string, string>> }) => {
   const { SortBy: _order, ...filters } = query
   const read = useRead(['events', 'histogram', filters], eventHistogram, {

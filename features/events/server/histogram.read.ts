@@ -9,7 +9,7 @@ const minute = 60_000
 const dayMs = 86_400_000
 const steps = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1_440, 2_880, 10_080, 43_200].map((n) => n * minute)
 
-/** Divides a range into parts that begin at multiples of a step. Returns their starts and the end of the last. */
+/** Divides a range into parts that begin at multiples of a step. Returns the starts and the end of the last part. */
 export const bordersOf = (from: number, to: number): { step: number; borders: number[] } => {
   const parts = (step: number): number => Math.ceil(to / step) - Math.floor(from / step)
   const step = steps.find((one) => parts(one) <= mostBars) ?? Math.ceil((to - from) / (mostBars - 1) / dayMs) * dayMs
@@ -48,7 +48,7 @@ export const createHistogramRead = (db: Queryable, now: () => number) => {
       return { stepSeconds: 60, end: new Date(to).toISOString(), isExact: true, data: [] }
     const { step, borders } = bordersOf(from, to)
     const stepSeconds = step / 1_000
-    // The first and the last part end where the caller wants.
+    // The range of the caller cuts the first and the last part.
     const starts = borders.slice(0, -1).map((start) => (wanted === from ? Math.max(start, from) : start))
     const until = query.toDate === undefined ? borders.at(-1)! : to
     const firsts = (await firstAt([...starts, until])).map((first) => first ?? known.last + 1)
@@ -66,7 +66,7 @@ export const createHistogramRead = (db: Queryable, now: () => number) => {
     if (isPlain && end - begin > histogramReads)
       return answer(false, (index) => Math.max(0, firsts[index + 1]! - firsts[index]!))
     const scanFrom = Math.max(begin, end - histogramReads)
-    // Planned for each range: a generic plan would read far too much for a short one.
+    // Not prepared: a generic plan would read too much for a short range.
     const rows = await db.query<{ part: number; n: number }>(sql`
       select floor((extract(epoch from e.created_at) - ${borders[0]! / 1_000}::float8) / ${stepSeconds}::float8)::int as part, count(*) as n
       from events e

@@ -67,7 +67,7 @@ describe('the histogram of events', () => {
     }
   })
 
-  it('refuses what the list refuses', async () => {
+  it('refuses the parameters that the list refuses', async () => {
     for (const [query, field] of [
       ['fromDate=soon', 'query.fromDate'],
       ['category=Nonsense', 'query.category'],

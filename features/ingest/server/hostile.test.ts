@@ -313,7 +313,7 @@ describe('hostile strings', () => {
     expect((await agent.peripherals('&present=true'))[0]?.manufacturer).toBe(half)
   })
 
-  it('stay as reported beside the cleaned names, by which searches and rules match', async () => {
+  it('are stored as reported, next to the cleaned names that searches and rules match', async () => {
     const agent = await enrolAgent(t, {
       devices: [
         storageStick({

@@ -16,7 +16,7 @@ export interface NumberTileProps {
   severity?: Severity
   /** The change since the time of earlier numbers (UTC); null if the server has none from yesterday. */
   change: { by: number; since: string } | null
-  /** List with the counted rows. Default: the hosts. */
+  /** List with the counted rows. Default: the list of hosts. */
   to?: '/agents' | '/findings'
   /** Filters of the list that match the same rows. */
   search: Record<string, string>

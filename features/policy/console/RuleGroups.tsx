@@ -16,7 +16,7 @@ import { strings } from './strings.ts'
 
 const GroupDialog = lazilyDialog(async () => (await import('./GroupDialog.tsx')).GroupDialog)
 
-/** A link that opens the rules of a group in the list, or collapses them. */
+/** A link that shows or hides the rules of a group in the list. */
 const GroupName = ({ group, isOpen, href }: { group: RuleGroup; isOpen: boolean; href: string }) => (
   <Row as="span" gap={6}>
     <Icon name={isOpen ? 'down' : 'right'} size={14} />

@@ -42,7 +42,7 @@ export const RulesPage = () => {
   const start = useSearch({ from: '/inside/policy/' })
   const { filters, search, query, ...state } = readView(start, rulesTable.view)
   const isFiltered = search !== '' || query !== '' || Object.keys(filters).length > 0
-  // Without filters, the list shows the groups above it, and the rules that are in no group.
+  // Without filters, groups are above the list, and the list contains the other rules.
   const list = useList('/inside/policy/', rulesTable.view, listPolicyRules, idOf, isFiltered ? undefined : ungrouped)
   const { open } = state
   const groupsRead = useRead(['rule-groups'], listRuleGroups)
@@ -52,7 +52,6 @@ export const RulesPage = () => {
     return `/policy?${new URLSearchParams(next as Record<string, string>)}`
   }
   const shownGroups = isFiltered ? groups.filter(({ name }) => name === filters.group) : groups
-  // The rules in the groups above count, too.
   const collapsed = isFiltered ? 0 : groups.reduce((sum, { rules }) => sum + rules, 0)
   const counts = list.counts && {
     total: list.counts.total + collapsed,

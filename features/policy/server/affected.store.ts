@@ -99,7 +99,7 @@ export const createAffected = (store: PolicyStore, fingerprints: DevicesApi['fin
   async function fingerprintsOf(tx: Queryable, rules: readonly RuleRow[]): Promise<Set<number>> {
     const found = new Set<number>()
     if (rules.length === 0) return found
-    // Rules for serial numbers of one model match the same fingerprints, so one of them is enough.
+    // Rules that differ only in the serial number match the same fingerprints, so one is enough.
     const wires = new Map(rules.map(wireRule).map((rule) => [criteriaOf(rule), forAnySerial(rule)]))
     const byVendor = Map.groupBy(wires.values(), ({ vid }) => vid)
     const yieldNow = createYielder(10)

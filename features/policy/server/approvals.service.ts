@@ -49,7 +49,7 @@ interface Decision {
   override: boolean
   /** End of a grant; null for decisions without an end. */
   expiresAt: Date | null
-  /** Name of the group that the rules join. */
+  /** Name of the group for the rules. */
   group?: string | null | undefined
   /** A preview: attack tools that the decision may not allow are not refused, but stay blocked. */
   isPreview?: boolean

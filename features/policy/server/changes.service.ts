@@ -29,7 +29,7 @@ export interface RuleChange {
   approved?: number | 'all'
   /** Armed hosts that get a command to apply the policy, so that operators can follow its delivery and expiry. */
   armed?: readonly string[]
-  /** Name of the group that the written rules join, which is created if needed; null: none. Absent: as the rules say. */
+  /** Name of the group for the written rules, created if needed. Null: no group. Absent: the group in each rule. */
   group?: string | null | undefined
   /** Job that makes the change in steps. */
   jobId?: string | undefined
@@ -169,7 +169,7 @@ export const createChanges = (context: PolicyContext) => {
     return new NeedsApprover({ kind: 'rules', change: request, ...(isForLaterHosts ? { detail } : refused) })
   }
 
-  /** Returns the rules as members of a group; null: of none. */
+  /** Returns the rules with a group; null: without one. */
   async function inGroup(tx: Tx, actor: Actor, rows: readonly RuleRow[], group: string | null): Promise<RuleRow[]> {
     const id = group === null || rows.length === 0 ? null : await ensureGroup(context, tx, actor, group)
     return rows.map((row) => ({ ...row, group_id: id }))

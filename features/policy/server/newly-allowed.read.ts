@@ -55,8 +55,8 @@ const isPassing = sql`u.is_allow and p.source in ${raw(sourcesSql('deny', 'grant
       and (r.expires_at is null or r.expires_at >= u.until)))`
 
 /**
- * The ways in which a rule may match the serial number of a device. A cleaned one may match any escaped one. Each is a join of
- * its own: in one with `or`, the database compares each of thousands of rules with each device of the model.
+ * The ways in which a rule can match a serial number. A cleaned one can match any escaped one. Each way is a separate
+ * join: with `or`, the database would compare thousands of rules with each device of the model.
  */
 const isSame = [
   raw('u.serial is null'),

@@ -5,7 +5,7 @@ import type { PolicyRule } from '#features/contract.ts'
 import type { Fingerprint } from '#features/devices/server/index.ts'
 import { createRuleSet } from './open-policy.ts'
 
-// Few values each, so that rules and devices often meet. All but two of the serial numbers are the same to a rule.
+// Few values, so that rules often match devices. Rules treat all but two of the serial numbers as equal.
 const serials = ['', 'Ab c', 'aB_C', 'ab%20c', 'abc', 'ab%07c']
 const rule = fc.record(
   {
@@ -21,7 +21,7 @@ const rule = fc.record(
   { requiredKeys: ['effect', 'level'] },
 )
 
-it('the rules for a serial number decide like all rules', () => {
+it('decides by the rules for a serial number as by all rules', () => {
   fc.assert(
     fc.property(fc.array(rule, { maxLength: 12 }), fc.constantFrom(...serials), (drafts, serial) => {
       const rules = drafts.map((draft, i): PolicyRule => ({ ...draft, id: String(i) }))

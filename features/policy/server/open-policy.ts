@@ -21,7 +21,7 @@ export const wideRule = (row: RuleRow): WideRule => ({
 
 export interface HostPolicy {
   armed: boolean
-  /** Returns the rules that may match this fingerprint and serial number. Other rules cannot decide about the device. */
+  /** Returns the only rules that can match this fingerprint and serial number. */
   rulesFor(fingerprint: Fingerprint, serial: string): readonly PolicyRule[]
   /** Returns all rules of the host, for its signed policy. */
   all(): readonly PolicyRule[]
@@ -38,7 +38,7 @@ interface RuledHost {
 /** Number of fingerprints with cached candidates, enough for a large fleet. */
 const remembered = 50_000
 
-/** Returns a rule without its serial number. It matches every fingerprint about which the rule may decide. */
+/** Returns a rule without its serial number, to match fingerprints. */
 export const forAnySerial = ({ serial: _, hasCleanedSerial: __, ...rule }: PolicyRule): PolicyRule => rule
 
 /** Returns the same text for rules that match the same fingerprints. */
@@ -48,7 +48,7 @@ export const criteriaOf = ({ effect, vid, pid, kinds, fingerprint, ruleFingerpri
 /** Rules with the same criteria, which match the same fingerprints. */
 interface Alike {
   sample: PolicyRule
-  /** Those without a serial number, or with one that matches several. */
+  /** Rules without a serial number, or with one that matches several. */
   any: WideRule[]
   bySerial: Map<string, WideRule[]>
 }
@@ -66,8 +66,8 @@ const alikeOf = (rules: readonly WideRule[]): Alike => {
 
 /**
  * The rules for tags and for all hosts, ready for decisions. The candidates depend on the fingerprint and, if a rule
- * names one, on the serial number. A fleet has few fingerprints, so this finds the candidates of each once. Thousands of rules for
- * serial numbers of one model are looked up by the serial number.
+ * names one, on the serial number. A fleet has few fingerprints, so this finds the candidates of each once. Rules for
+ * serial numbers, of which a model can have thousands, are indexed by serial number.
  */
 export const createRuleSet = (version: number, wide: readonly WideRule[]) => {
   const alike = [...Map.groupBy(wide, ({ rule }) => criteriaOf(rule)).values()].map(alikeOf)

@@ -55,7 +55,7 @@ const decide = (body: object = {}) =>
   })
 
 describe('a rule group', () => {
-  it('is added, changed and deleted with an audit record each, and leaves its rules', async () => {
+  it('is audited when it is added, changed and deleted, and its rules are kept', async () => {
     const added = await add()
     expect(added).toMatchObject({ ...kiosks, isReviewDue: false, rules: 0, changedBy: 'admin' })
     await addRule({ group: ' kIOSKS ' })
@@ -73,7 +73,7 @@ describe('a rule group', () => {
     expect((await api.delete(`${base}/groups/${added.id}`)).statusCode).toBe(404)
   })
 
-  it('is refused with a wrong or taken name, an impossible day or a stale version, and changes nothing', async () => {
+  it('is refused with an invalid or taken name, an invalid date or a stale version, and changes nothing', async () => {
     const { id, changedAt } = await add()
     for (const [field, wrong] of [
       ['body.name', { name: ' ' }],
@@ -131,7 +131,7 @@ describe('a rule group', () => {
     expect([refused.statusCode, refused.json().errors[0].field]).toEqual([400, 'body.group'])
   })
 
-  it('takes rules in bulk, all or none, without a new version', async () => {
+  it('accepts all selected rules or none, without a new version', async () => {
     const ids = [(await addRule()).id, (await addRule({ vid: '1111' })).id]
     const before = await version()
     const move = (ruleIds: string[], group: string | null) => api.post(`${base}/groups/rules`, { ruleIds, group })
@@ -150,7 +150,7 @@ describe('a rule group', () => {
     expect(out).toContain('Kiosks')
   })
 
-  it('is for Managers to change and for Users to read', async () => {
+  it('can be changed by Managers and read by Users', async () => {
     const group = await add()
     const user = (await person(t)).api
     expect((await user.get(`${base}/groups`)).statusCode).toBe(200)
@@ -165,7 +165,7 @@ describe('a rule group', () => {
 })
 
 describe('a bulk approval', () => {
-  it('is one group, and comes back with it after an undo', async () => {
+  it('joins one group, and joins it again when its undo is undone', async () => {
     const done = ok<{ version: number }>(await decide())
     expect(await groups()).toMatchObject([{ name: 'Desks', owner: 'admin', rules: 2 }])
     expect((await audited('peripheral.approved'))[0]).toContain('Desks')

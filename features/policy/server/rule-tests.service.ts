@@ -23,13 +23,12 @@ import { allRuleTests, type HostedTest, putRuleTest, type RuleTestRow, removeRul
 import { concernedBy, decideTests, decisionOf } from './rule-tests.ts'
 import type { Seals } from './seal.ts'
 
-/** Rules that a change replaces or deletes, and those that it writes. */
 interface ChangedRules {
   gone: readonly RuleRow[]
   write: readonly RuleRow[]
 }
 
-/** A test that passes now and fails after a change. */
+/** A test that passes now and would fail after a change. */
 interface BrokenTest {
   id: string
   name: string
@@ -51,7 +50,7 @@ const bodyOf = (row: RuleTestRow) => ({
   Tag: row.tag_name ?? '',
 })
 
-/** Expected decisions that people keep beside the rules. */
+/** Stores and runs rule tests: expected decisions about sample devices. */
 export const createRuleTests = (
   { db, clock, audit, peripherals }: Pick<PolicyBaseContext, 'db' | 'clock' | 'audit' | 'peripherals'>,
   store: PolicyStore,
@@ -74,7 +73,7 @@ export const createRuleTests = (
       tests.flatMap(({ fingerprint }) => fingerprint ?? []),
     )
 
-  /** Returns the tests that pass by the rules in force and fail after a change of the rules. */
+  /** Returns the tests that pass now and would fail after a rule change. */
   async function brokenBy(q: Queryable, { gone, write }: ChangedRules): Promise<BrokenTest[]> {
     const changed = [...gone, ...write]
     const tests = concernedBy(changed, await allRuleTests(q))
@@ -98,7 +97,7 @@ export const createRuleTests = (
   const whyOf = ({ source }: PolicyDecision, reason: string | undefined): string =>
     decisionReason(sourceNumber(source), reason ?? null)
 
-  /** Refuses a change that makes a passing test fail. */
+  /** Throws if a change makes a passing test fail. */
   async function assertPass(q: Queryable, change: ChangedRules): Promise<void> {
     const broken = await brokenBy(q, change)
     if (broken.length === 0) return
@@ -115,7 +114,7 @@ export const createRuleTests = (
     )
   }
 
-  /** Returns tests with their results by the rules in force. */
+  /** Returns tests with their current results. */
   async function resultsOf(q: Queryable, tests: readonly HostedTest[]): Promise<RuleTest[]> {
     if (tests.length === 0) return []
     const decisions = await decideTests(tests, await rulesAbout(q, tests), await printsOf(q, tests), clock.now())
@@ -176,7 +175,7 @@ export const createRuleTests = (
     return row
   }
 
-  /** Adds a test, or replaces the one with this id. Changes of rules wait meanwhile. */
+  /** Adds a test, or replaces the one with this ID. Rule changes wait for it. */
   async function write(
     actor: Actor,
     { ifChangedAt, ...body }: RuleTestBody & { ifChangedAt?: string },
@@ -214,7 +213,7 @@ export const createRuleTests = (
     brokenBy,
     list: async () => resultsOf(db, await allRuleTests(db)),
     write,
-    /** Returns a test that expects the present decision on a stored device. */
+    /** Returns a draft test that expects the current decision about a stored device. */
     sample: (uuid: string, deviceID: string): Promise<RuleTestBody> =>
       db.transaction(async (tx) => {
         const rows = isId(uuid) ? await peripherals.storedOf(tx, [uuid]) : []

@@ -19,14 +19,14 @@ export interface RuleTestRow {
   changed_by: string
 }
 
-/** A test, with the host that decides. */
+/** A test with the data of its host. */
 export interface HostedTest extends RuleTestRow {
   host: string | null
   /** Names of the tags of the host, joined by commas. */
   hashtags: string
 }
 
-/** Returns all tests. There are few (`mostRuleTests`). */
+/** Returns all tests: at most `mostRuleTests`. */
 export const allRuleTests = (q: Queryable): Promise<HostedTest[]> =>
   q.query<HostedTest>(sql`
     select t.test_id, t.name, t.name_key, t.expected, t.vid, t.pid, t.serial, t.kinds, t.fingerprint, t.is_attack_tool, t.agent_id,

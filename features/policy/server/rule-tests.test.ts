@@ -44,7 +44,7 @@ beforeEach(async () => {
 })
 
 describe('a rule test', () => {
-  it('refuses a rule that breaks it, and the answer names it with both decisions', async () => {
+  it('refuses a rule that breaks it, and names itself and both decisions', async () => {
     await allow()
     expect(await add()).toMatchObject({ decision: 'allow', passes: true, why: 'Allowed on all hosts: needed' })
     const before = await version()
@@ -68,7 +68,7 @@ describe('a rule test', () => {
     await rule({ effect: 'deny', kinds: ['Printer'], reason: '' })
   })
 
-  it('that fails already refuses no change, and passes once a rule fits', async () => {
+  it('that already fails refuses no change, and passes once a rule matches', async () => {
     expect(await add()).toMatchObject({ decision: 'block', passes: false, rule: null, why: 'No rule allows it' })
     await rule({ effect: 'deny', vid: '0781', pid: '5582', reason: '' })
     await allow()
@@ -93,7 +93,7 @@ describe('a rule test', () => {
     expect((await admin.post(`${base}/policy/rules/import`, { ...list, text: 'S0' })).statusCode).toBe(200)
   })
 
-  it('of a host uses the rules and tags of that host, and ends with it', async () => {
+  it('of a host uses the rules and tags of that host, and is deleted with it', async () => {
     const agent = await enrolAgent(t, { devices: [storageStick({ serial: 'A1' })] })
     const other = await enrolAgent(t, { devices: [storageStick({ serial: 'A2' })] })
     const [device] = await agent.peripherals()
@@ -140,7 +140,7 @@ describe('a rule test', () => {
     ])
   })
 
-  it('is refused with the field, and is audited when it is added, changed and deleted', async () => {
+  it('is refused with the name of the field, and is audited when it is added, changed and deleted', async () => {
     const admin = await api()
     const { id, changedAt } = await add()
     const field = async (more: object) => {

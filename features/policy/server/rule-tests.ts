@@ -7,7 +7,7 @@ import type { HostedTest, RuleTestRow } from './rule-tests.store.ts'
 
 const typing: ReadonlySet<string> = new Set(['Keyboard', 'Mouse', 'HID', 'Unknown'])
 
-/** Returns the sample device of a test. `rulePrint`: the fingerprint that holds at every port and speed, if it is known. */
+/** Returns the sample device of a test. `rulePrint`: its rule fingerprint, if known. */
 const sampleOf = (test: RuleTestRow, rulePrint: string | undefined): PolicyDevice => ({
   vid: test.vid,
   pid: test.pid,
@@ -21,7 +21,7 @@ const sampleOf = (test: RuleTestRow, rulePrint: string | undefined): PolicyDevic
   attackTool: test.is_attack_tool ? 'confirmed' : null,
 })
 
-/** Returns the tests that some of these rules may decide. Tags are compared when the tests run. */
+/** Returns the tests that these rules can affect. Ignores tags, which are compared when the tests run. */
 export const concernedBy = (rules: readonly Pick<RuleRow, 'vid' | 'agent_id'>[], tests: readonly HostedTest[]) => {
   const keyOf = (vid: string | null, agentId: string | null): string => `${vid ?? ''} ${agentId ?? ''}`
   const keys = new Set(rules.map((rule) => keyOf(rule.vid, rule.agent_id)))
@@ -30,7 +30,7 @@ export const concernedBy = (rules: readonly Pick<RuleRow, 'vid' | 'agent_id'>[],
   )
 }
 
-/** The rules for a host that may match devices of a vendor. Long lists of serial numbers are searched by serial number. */
+/** Indexes the rules for a host by serial number, because lists of serial numbers can be long. */
 const findable = (rules: readonly PolicyRule[]) => {
   const isExact = ({ serial, hasCleanedSerial }: PolicyRule) => serial !== undefined && hasCleanedSerial !== true
   const others = rules.filter((rule) => !isExact(rule))
@@ -38,7 +38,7 @@ const findable = (rules: readonly PolicyRule[]) => {
   return (serial: string): readonly PolicyRule[] => [...others, ...(bySerial.get(serialKey(serial)) ?? [])]
 }
 
-/** Time in milliseconds after which a run yields to other work. */
+/** Maximum time of a turn before a run yields to other work. */
 const turnMs = 10
 
 /** Returns the decisions of tests by the given rules, in the order of the tests. */

@@ -32,7 +32,7 @@ const rules = async (query = ''): Promise<Map<string, PolicyRuleResource>> =>
 const ids = async (query: string): Promise<string[]> => [...(await rules(query)).keys()].sort()
 
 describe('a shadowed rule', () => {
-  it('is covered by a rule as strong for all its hosts, and deleting all of them leaves one of two equal rules', async () => {
+  it('is covered by an equally strong rule on all its hosts, and one of two equal rules is not shadowed', async () => {
     const agent = await enrolAgent(t, { devices: [] })
     const end = new Date(t.clock.now() + dayMs).toISOString()
     const wide = await add()
@@ -54,7 +54,7 @@ describe('a shadowed rule', () => {
     expect(await ids('?isShadowed=true')).toEqual([own, serial, denied, brief].sort())
   })
 
-  it('is not one that an expired rule or a rule for another host covers', async () => {
+  it('is not covered by a rule that ends earlier or is for another host', async () => {
     const [one, other] = [await enrolAgent(t, { devices: [] }), await enrolAgent(t, { devices: [] })]
     await add({ host: one.agentId })
     const own = await add({ host: other.agentId })
@@ -66,7 +66,7 @@ describe('a shadowed rule', () => {
 })
 
 describe('the hits of a rule', () => {
-  it('are the attachments of 30 days that it decided, and only unattached old rules are unused', async () => {
+  it('are its attachments in 30 days, and only old rules without attached devices are unused', async () => {
     const agent = await enrolAgent(t, { devices: [storageStick({ portPath: '1-1' })] })
     const used = await add({ group: 'Sticks' })
     const idle = await add({ pid: '9999', group: 'Sticks' })

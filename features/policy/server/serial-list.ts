@@ -33,7 +33,7 @@ const listedFaults = 100
 const longestSerial = 255
 const longestReason = 200
 const hex4 = /^(?:0x)?([0-9a-f]{4})$/i
-/** A long number, as a spreadsheet shows it: the digits are lost. */
+/** A long number that a spreadsheet rounded, such as 1.2E+15. */
 const rounded = /^\d(?:[.,]\d+)?E\+\d+$/i
 
 /** Returns the columns of a header; null: the record is a device. */

@@ -80,7 +80,7 @@ it('has a field for every item of every group', () => {
   expect(itemsOf('ldap').map(([name]) => name)).toEqual(Object.keys(configGroups.ldap.items))
 })
 
-it('keeps the value with which the editing of an item began, until the person was told of a later one', () => {
+it('keeps the value that the person first saw, until a conflict shows a later one', () => {
   const later = { ...stored, SMTP_HOST: 'other.example.org' }
   const began = edited(edited(noEdits, 'SMTP_HOST', stored), 'SMTP_HOST', later)
   expect(began.read).toEqual({ SMTP_HOST: 'mail.example.org' })

@@ -14,19 +14,19 @@ export interface Edits {
   texts: Readonly<Record<string, string>>
   /** Secrets to remove. */
   removed: readonly string[]
-  /** Values of the edited items when the editing began. */
+  /** Values of the edited items when editing began. */
   read: Readonly<Record<string, string>>
 }
 
 export const noEdits: Edits = { texts: {}, removed: [], read: {} }
 
-/** Returns the edits after an item was edited first, with the value that the person saw. */
+/** Returns the edits with the value of an item before its first edit. */
 export const edited = (edits: Edits, name: string, stored: ConfigMap): Edits => ({
   ...edits,
   read: { [name]: stored[name] ?? '', ...edits.read },
 })
 
-/** Returns the edits of a person who was told what others changed. */
+/** Returns the edits after a conflict showed the current values. */
 export const rereadBy = (edits: Edits, now: ConfigMap): Edits => ({
   ...edits,
   read: Object.fromEntries(Object.keys(edits.read).map((name) => [name, now[name] ?? ''])),

@@ -42,7 +42,6 @@ export const useSave = ({ group, prefix }: SettingPage) => {
       return saved
     } catch (reason) {
       setFailure(reason)
-      // Somebody else changed these settings.
       if (reason instanceof CallFailure && reason.code === 'conflict') {
         await queries.refetchQueries({ queryKey: groupKey(prefix) })
         reread(queries.getQueryData<ConfigMap>(groupKey(prefix)) ?? {})

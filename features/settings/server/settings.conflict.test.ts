@@ -25,7 +25,7 @@ const history = async (): Promise<ConfigVersion[]> => (await pageOf<ConfigVersio
 
 describe('two people who edit the same settings', () => {
   const path = 'AddOrUpdateCACTServer'
-  it('see who changed a setting that they would overwrite, and keep each other’s other settings', async () => {
+  it('see who changed a setting before they overwrite it, and keep the other settings of each other', async () => {
     await save(path, { CACT_USER: 'one', CACT_PROPERTY: 'portcullis' })
     const before = { CACT_USER: 'one', CACT_PROPERTY: 'portcullis' }
     const jane = await person(t, { profile: 10 })

@@ -116,7 +116,7 @@ export const createSettings = ({ db, clock, bus, audit, envelope }: SettingsCont
     return after
   }
 
-  /** Refuses to overwrite items that have other values than the caller read. */
+  /** Throws if items no longer have the values that the caller read. */
   async function assertAsRead(
     q: Queryable,
     before: ReadonlyMap<string, Draft>,

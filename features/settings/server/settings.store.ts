@@ -69,7 +69,7 @@ export const createSettingsStore = () => ({
         order by h.version desc limit 1) h on true
       order by n.name`),
 
-  /** Returns who changed each of some items last. */
+  /** Returns who last changed each of these items. */
   lastChanges: (q: Queryable, names: readonly string[]): Promise<{ name: string; by: string; at: Date }[]> =>
     q.query(sql`
       select distinct on (h.name) h.name, v.changed_by as by, v.changed_at as at

@@ -83,7 +83,7 @@ describe('a saved view', () => {
     expect(await namesOf(user)).toEqual([])
   })
 
-  it('is pinned by each account for itself, as long as it sees the view', async () => {
+  it('is pinned per account, as long as the account sees the view', async () => {
     const team = await save(manager, { ...armed, name: 'Team', isShared: true })
     const own = await save(manager, armed)
     const pinned = async (person: Person) =>

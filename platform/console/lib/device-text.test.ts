@@ -21,7 +21,7 @@ describe('strings of devices', () => {
     expect(isOdd(value)).toBe(true)
   })
 
-  it('come from the codes of the API', () => {
+  it('are decoded from the codes of the API', () => {
     expect(labels(decoded('King%u202Eston%00%u{E0041}'))).toEqual(['U+202E×1', 'NUL×1', 'U+E0041×1'])
     expect(decoded('100% %zz %25 %u{FFFFFF}')).toBe('100% %zz % %u{FFFFFF}')
   })

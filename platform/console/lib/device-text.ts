@@ -35,7 +35,7 @@ const names: Readonly<Record<number, string>> = {
   65533: 'replaced character',
 }
 
-/** Returns the text of codes such as `%07`, `%u202E` and `%u{E0041}`, by which the API shows hidden characters. */
+/** Decodes the hidden characters that the API escapes, such as `%07`, `%u202E` and `%u{E0041}`. */
 export const decoded = (text: string): string =>
   text.replace(/%(?:([0-9a-f]{2})|u([0-9a-f]{4})|u\{([0-9a-f]{1,6})\})/gi, (whole, ...codes: string[]) => {
     const code = Number.parseInt(codes.slice(0, 3).find((hex) => hex !== undefined) ?? '', 16)

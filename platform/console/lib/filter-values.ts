@@ -9,7 +9,7 @@ export interface Suggestion {
   devices: number
 }
 
-/** Something that a filter identifies by an ID. */
+/** An object that a filter identifies by ID. */
 export interface Choice {
   value: string
   name: string
@@ -19,6 +19,6 @@ export interface Choice {
 export interface FilterValues {
   tags: () => Promise<readonly string[]>
   suggest: (kind: Suggestions, text: string) => Promise<readonly Suggestion[]>
-  /** Returns the newest or first things whose name contains a text, or the one with this ID. */
+  /** Returns the newest or first objects whose name contains a text, or the one with this ID. */
   choices: (kind: Choices, text: string) => Promise<readonly Choice[]>
 }

@@ -3,8 +3,7 @@ import type { ViewSpec, ViewState } from './view-state.ts'
 
 /**
  * Returns the query of a list: filters by the names of the API with times instead of relative ranges, search, condition
- * and sort order. The default order is left to the
- * server, which breaks ties by name and not by id.
+ * and sort order. Omits the default order, because the server then breaks ties by name and not by ID.
  */
 export const listQueryOf = (
   view: Pick<ViewState, 'filters' | 'search' | 'query' | 'sort'>,

@@ -44,7 +44,7 @@ describe('the state of a view in its address', () => {
     expect(writeView(search, spec, { search: '' })).toEqual({})
   })
 
-  it('has a query, whose name is in any case', () => {
+  it('reads a query, whatever the case of its name', () => {
     const search = { Query: 'Status:Armed OR kiosk' }
     expect(readView(search, spec).query).toBe('Status:Armed OR kiosk')
     expect(writeView(search, spec, { query: 'NOT lab' })).toEqual({ query: 'NOT lab' })

@@ -25,7 +25,7 @@ export const PlainLink = ({
   /** Opens the target by a plain click, instead of going to the address. */
   open?: (() => void) | undefined
   tabIndex?: number | undefined
-  /** Whether the content that the link shows and hides is shown. */
+  /** Whether the content that the link shows or hides is visible. */
   isExpanded?: boolean
   children: ReactNode
 }) => {

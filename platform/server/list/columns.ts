@@ -63,7 +63,7 @@ export const contains =
 /** Three letters or digits in a row, or fewer at a word boundary: texts in which pg_trgm finds a trigram. */
 const hasTrigram = /[\p{L}\p{N}]{3}|[^\p{L}\p{N}][\p{L}\p{N}]|[\p{L}\p{N}]{2}[^\p{L}\p{N}]/u
 
-/** Whether a folded text with a trigram index has a part. */
+/** Returns the condition that a folded text with a trigram index contains a part. */
 export const hasText = (column: string, text: string): SqlFragment => {
   // Without a trigram, a prepared plan would read the whole index: 190 ms at 100,000 hosts, 2 s at 50,000 models. Another
   // collation keeps the planner off the index, and it scans the texts in 30 ms.

@@ -70,7 +70,7 @@ const sortTerm = (
 const allOf = (conditions: readonly SqlFragment[]): SqlFragment =>
   conditions.length === 0 ? raw('true') : join(conditions, ' and ')
 
-/** Returns the conditions of the filters, the search and the text form of a query, leaving out paging and order. */
+/** Returns the conditions of the filters, the search and the query, without paging and order. */
 export const conditionsOf = (spec: Queried, query: Readonly<Record<string, unknown>>, place = 'query'): Condition[] => {
   const conditions: Condition[] = []
   const add = (given: SqlFragment | Condition): number => conditions.push('set' in given ? given : { set: given })

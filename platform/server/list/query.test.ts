@@ -1,4 +1,4 @@
-/** The text form of conditions, through HTTP, on every list that pages. */
+/** Sends queries over HTTP to every paged list. */
 import {
   agentList,
   auditList,
@@ -92,7 +92,7 @@ describe.each(lists.map(([list, operation]) => [list.title, list, operation] as 
   (_title, list, operation) => {
     const path = operation.path.replace('/prime/webui/', '')
 
-    it('splits the list in two with each filter, also where a value is missing', async () => {
+    it('splits the list in two with each filter and its NOT, even where a value is missing', async () => {
       const whole = (await pageOf(t, `${path}?PageSize=1`)).recordsTotal
       for (const { name, kind, values } of filtersOf(list)) {
         const isEnd = /^([Ff]rom|[Tt]o)[A-Z]/.test(name)
@@ -111,7 +111,7 @@ describe.each(lists.map(([list, operation]) => [list.title, list, operation] as 
       }
     })
 
-    it('answers hostile values with rows or a 400, never with an error of the server', async () => {
+    it('returns rows or a 400 for hostile values, never a 500', async () => {
       const admin = await t.admin()
       for (const { name } of [...filtersOf(list), { name: 'GlobalSearch' }])
         for (const text of hostile)
@@ -128,7 +128,7 @@ describe.each(lists.map(([list, operation]) => [list.title, list, operation] as 
 )
 
 describe('a query', () => {
-  it('says where it is wrong and which value', async () => {
+  it('reports the position and the value of a fault', async () => {
     expect(await refusal('agents', 'web AND Severity:high')).toBe(
       'at character 9: Severity must be a number, >=n, <=n or a comma list of numbers',
     )
@@ -139,12 +139,12 @@ describe('a query', () => {
       'at character 1: fromEventId must be the ID of an event',
     )
     expect(await refusal('agents', `"${'a'.repeat(257)}"`)).toBe(
-      'at character 1: a word can have 256 characters at most',
+      'at character 1: a word can have at most 256 characters',
     )
     expect(await refusal('agents', 'x '.repeat(1_001))).toBe('must have at most 2000 characters')
   })
 
-  it('narrows the other filters, in any spelling of its name', async () => {
+  it('narrows the other filters, whatever the case of its name', async () => {
     const both = await pageOf(
       t,
       'agents?Status=Free&query=HostIdentifier:web%20OR%20HostIdentifier:kiosk&PageSize=1000',
@@ -187,7 +187,7 @@ describe('a query', () => {
     expect(await refusal('policy/approvals', 'status:x')).toContain('known names: vendor, vid')
   })
 
-  it('chooses the rows of an export and of a bulk operation', async () => {
+  it('selects the rows of an export and of a bulk operation', async () => {
     const admin = await t.admin()
     const query = 'HostIdentifier:web OR NOT Status:Free'
     const page = await pageOf(t, asked('agents', query))

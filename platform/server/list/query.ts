@@ -5,7 +5,7 @@ import { composed } from '../db/statement-names.ts'
 import { nearest } from '../http/names.ts'
 import type { Condition, Filter } from './columns.ts'
 
-/** The parts of a list that conditions are made of. */
+/** The filters and the search that a query can use. */
 export interface Queried {
   /** Filters by their names in lower case. */
   filters: ReadonlyMap<string, Filter>
@@ -15,26 +15,26 @@ export interface Queried {
   search?: (needle: string) => SqlFragment | Condition
 }
 
-/** Maximum length of a word of the search, as in `GlobalSearch`. */
+/** Maximum length of a search word, as in `GlobalSearch`. */
 const longestWord = 256
 
 const conditionOf = (given: SqlFragment | Condition): Condition => ('set' in given ? given : { set: given })
 
-/** Combines both forms of conditions. The result has no count, and parentheses keep it together next to others. */
+/** Combines both forms of conditions, in parentheses. The result has no count. */
 const combined = (of: readonly Condition[], combine: (forms: readonly SqlFragment[]) => SqlFragment): Condition => ({
   set: sql`(${combine(of.map(({ set }) => set))})`,
   ...(of.some(({ row }) => row !== undefined) ? { row: sql`(${combine(of.map(({ set, row }) => row ?? set))})` } : {}),
 })
 
-/** Returns the condition of a query (ADR 131). A fault is a 400 that names `field` and the position. */
+/** Returns the condition of a query (ADR 131). Throws a 400 that names `field` and the position of a fault. */
 export const compileQuery = (spec: Queried, field: string, text: string): Condition => {
   const refuse = (at: number, message: string): AppError => invalid(field, faultText({ at, message }))
 
   function termOf(tree: Extract<QueryTree, { at: number }>): Condition {
     const { at, value } = tree
     if (tree.kind === 'search') {
-      if (spec.search === undefined) throw refuse(at, 'this list has no search; write Name:value')
-      if (value.length > longestWord) throw refuse(at, `a word can have ${longestWord} characters at most`)
+      if (spec.search === undefined) throw refuse(at, 'this list has no text search; use Name:value')
+      if (value.length > longestWord) throw refuse(at, `a word can have at most ${longestWord} characters`)
       return conditionOf(spec.search(value))
     }
     const filter = spec.filters.get(tree.name.toLowerCase())

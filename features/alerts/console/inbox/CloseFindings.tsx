@@ -9,7 +9,7 @@ import { removalNeeded } from '#features/devices/console/shared/findings/removal
 import type { Case } from './case.ts'
 import { strings } from './strings.ts'
 
-/** Reads the open findings that alerts are about. Empty if the user may not close findings. */
+/** Reads the open findings of alerts. Empty if the user may not close findings. */
 export const useFindingsOf = (cases: readonly Case[]) => {
   const { session } = useServices()
   const alert = cases.map(({ id }) => id).join(',')
@@ -27,11 +27,11 @@ export interface CloseFindingsProps {
   tick: (isTicked: boolean) => void
 }
 
-/** Returns why these findings cannot be closed with a verdict; empty: they can. */
+/** Returns why these findings cannot be closed with a verdict, or an empty string. */
 export const obstacleOf = (findings: readonly HostFinding[], verdict: AlertVerdict | ''): string =>
   verdict === '' ? strings.findingsNeedVerdict : removalNeeded(findings, verdict)
 
-/** Offers to close the findings of alerts with the same verdict, and names them. */
+/** Lists the findings of alerts, and offers to close them with the same verdict. */
 export const CloseFindings = ({ of: { alert, findings, count }, verdict, isTicked, tick }: CloseFindingsProps) => {
   if (count === 0) return null
   if (count > findings.length)

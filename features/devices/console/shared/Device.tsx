@@ -8,7 +8,7 @@ import classes from './Device.module.css'
 import { findingOf } from './findings.ts'
 import { strings } from './strings.ts'
 
-/** Returns the name of a device: its own with hidden characters, else the name in usb.ids, else its VID:PID. */
+/** Returns the reported name if it has hidden characters, otherwise the name in usb.ids, otherwise VID:PID. */
 const deviceName = (device: Pick<Peripheral, 'reportedProduct' | 'caption' | 'guiPid' | 'vid' | 'pid'>): string =>
   decoded(device.reportedProduct) || device.caption || device.guiPid || `${device.vid}:${device.pid}`
 

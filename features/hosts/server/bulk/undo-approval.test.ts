@@ -61,7 +61,7 @@ describe('a bulk approval', () => {
     expect((await undo(jobId)).statusCode).toBe(409)
   })
 
-  it('is not undone if its job changed no rules', async () => {
+  it('cannot be undone if its job changed no rules', async () => {
     const { agentId } = await enrolAgent(t, { devices: [plainKeyboard()] })
     await approve([agentId])
     const tagging = (await post('agents/bulk', { uuids: [agentId], action: 'tag', hashtags: ['lobby'] })).json().jobId

@@ -25,7 +25,7 @@ export interface SignInProps {
   onUsable?: () => void
 }
 
-/** Returns where a sign-in leads. Only a path of this console: `next=//evil.example` must not lead away. */
+/** Returns the path to open after a sign-in. Rejects other origins, such as `next=//evil.example`. */
 export const safeNext = (next: string | undefined): string =>
   next !== undefined && /^\/(?![/\\\s])/.test(next) ? next : '/'
 
@@ -33,13 +33,13 @@ const focusInPlace = (button: HTMLButtonElement | null) => button?.focus({ preve
 
 type CustomLogin = Providers['customLogin']
 
-/** Pauses before the repetitions of a read that got no answer, in ms. */
+/** Delays before retries of a read without a response, in ms. */
 const pauses = [1_000, 2_000]
 
 const isWorthRepeating = (failure: unknown) =>
   failure instanceof CallFailure && (failure.code === 'network' || failure.status === 503)
 
-/** Reads the methods of sign-in and the customer's texts. Reads again after a failure when the person returns. */
+/** Reads the sign-in methods and the customer's texts. After a failure, reads again when the person returns. */
 const useProviders = ({ api }: SignInServices) => {
   const [read, setRead] = useState<{ data: Providers | null; failure: unknown }>({ data: null, failure: null })
   useEffect(() => {
@@ -167,7 +167,7 @@ export const SignIn = ({ services, search, onUsable }: SignInProps) => {
     if (isUsable) onUsable?.()
   }, [isUsable, onUsable])
 
-  // Nobody signs in before it is known whether there are terms to accept.
+  // Nobody may sign in before it is known whether there are terms to accept.
   if (!isUsable)
     return (
       <Card title={strings.signIn}>

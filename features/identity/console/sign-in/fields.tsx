@@ -38,7 +38,7 @@ export const Field = ({ label, help, ...rest }: FieldProps) => {
   )
 }
 
-/** A field for a password, which a person can make readable. */
+/** A password field with a button that shows the password. */
 export const PasswordField = ({ label, ...rest }: Omit<FieldProps, 'help'>) => {
   const id = useId()
   const [isShown, setShown] = useState(false)
@@ -77,7 +77,7 @@ export const PasswordField = ({ label, ...rest }: Omit<FieldProps, 'help'>) => {
 
 export interface ActionProps extends ComponentPropsWithRef<'button'> {
   variant?: 'default' | 'subtle'
-  /** The action runs; another click does nothing. */
+  /** The action is running; clicks do nothing. */
   busy?: boolean
 }
 
@@ -102,7 +102,7 @@ export const ActionLink = ({ href, children }: { href: string; children: ReactNo
   </a>
 )
 
-/** A message above the form. A refusal is read out at once. */
+/** A message above the form. Screen readers announce a refusal at once. */
 export const Message = ({ isRefusal = false, children }: { isRefusal?: boolean; children: ReactNode }) => (
   <div className={classes.message} role={isRefusal ? 'alert' : undefined}>
     {children}

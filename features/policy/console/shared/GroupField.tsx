@@ -3,7 +3,7 @@ import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { listRuleGroups } from '#features/contract.ts'
 import { strings } from './strings.ts'
 
-/** Names the group that rules join: an existing one, or a new one. */
+/** A field for the group of rules: an existing one, or the name of a new one. */
 export const GroupField = ({
   size = 'xs',
   ...rest
@@ -20,7 +20,7 @@ export const GroupField = ({
       description={rest.value?.trim() === '' ? strings.groupHint : isNew ? strings.newGroup : undefined}
       maxLength={60}
       limit={50}
-      // A name that is typed in full needs no suggestion, which would cover the buttons.
+      // The suggestion of the full name would only cover the buttons.
       data={names.filter((name) => !isGiven(name))}
     />
   )

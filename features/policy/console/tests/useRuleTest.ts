@@ -7,7 +7,6 @@ import { createRuleTest, deleteRuleTest, type RuleTest, type RuleTestBody, updat
 import type { PolicyKind } from '../shared/rule-draft.ts'
 import { strings } from './strings.ts'
 
-/** A test in the editor, as the fields hold it. */
 export interface TestDraft {
   name: string
   expected: 'allow' | 'block'

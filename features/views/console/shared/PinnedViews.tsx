@@ -5,7 +5,7 @@ import { useLocation } from '@tanstack/react-router'
 import { listViews } from '#features/contract.ts'
 import { viewAddress, viewsKey } from './view-address.ts'
 
-/** Links to the views of a page that the account pinned. */
+/** Links to the pinned views of a page. */
 export const PinnedViews = ({ page, className }: { page: string; className: string | undefined }) => {
   const { pathname, searchStr } = useLocation()
   const { data } = useRead(viewsKey, listViews, { staleTime: 60_000 })

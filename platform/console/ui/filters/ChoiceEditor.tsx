@@ -7,7 +7,7 @@ import type { EditorProps } from './filter.ts'
 import { strings } from './strings.ts'
 import { useChoices } from './useChoices.ts'
 
-/** The editor of a filter by ID: a person chooses a name. */
+/** The editor of a filter by ID, with a choice of names. */
 export const ChoiceEditor = ({ filter, kind, value, change, close }: EditorProps & { kind: Choices }) => {
   const [typed, setTyped] = useState('')
   const { data } = useChoices(kind, useDeferredValue(typed))

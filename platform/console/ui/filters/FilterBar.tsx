@@ -106,7 +106,7 @@ export interface FilterBarProps {
   filters: readonly Filter[]
   /** The fields that the search covers; absent if there is no search. */
   searchPlaceholder?: string
-  /** Asks the server about a query; absent if the list has none. */
+  /** Checks a query on the server. Absent: the list has no query. */
   check?: (text: string) => Promise<unknown>
   /** Tools at the right, such as columns. */
   children?: ReactNode

@@ -33,7 +33,7 @@ const faultOf = (text: string): QueryFault | null => {
   return parsed !== null && 'fault' in parsed ? parsed.fault : null
 }
 
-/** The text of a query, what is wrong with it, and its application to the list. */
+/** The text of a query, its fault, and a function that applies it to the list. */
 const useQueryText = (view: View, check: (text: string) => Promise<unknown>) => {
   const input = useRef<HTMLInputElement>(null)
   const { query } = view.state
@@ -57,7 +57,7 @@ const useQueryText = (view: View, check: (text: string) => Promise<unknown>) => 
     } catch (failure) {
       const refused = failure instanceof CallFailure ? faultIn(failure.fields) : null
       if (refused !== null) return isUnchanged() ? refuse(refused) : undefined
-      // The list says why it cannot load.
+      // The list shows all other failures.
     }
     if (isUnchanged()) view.set({ query: text.trim() === '' ? '' : text })
   }
@@ -75,7 +75,7 @@ export interface QueryFieldProps {
   close: () => void
 }
 
-/** The field of a condition with AND, OR and NOT. It completes names and values, and shows what is wrong, and where. */
+/** A field for a query. It completes names and values, and points to a fault. */
 export const QueryField = ({ view, filters, check, close }: QueryFieldProps) => {
   const { input, text, fault, change, apply } = useQueryText(view, check)
   const isNew = useRef(view.state.query === '')

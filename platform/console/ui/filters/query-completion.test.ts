@@ -16,14 +16,14 @@ const filters = [
 const texts = (text: string) => completionsOf(text, filters).map((one) => one.text)
 
 describe('completions of a query', () => {
-  it('completes names of filters by their name or label', () => {
+  it('completes filter names by name or label', () => {
     expect(completionsOf('a AND NOT (tag', filters)).toEqual([
       { text: 'a AND NOT (Hashtags:', added: 'Hashtags:', label: 'Tags' },
     ])
     expect(texts('sta')).toEqual(['Status:'])
     expect(texts('"a b" can')).toEqual(['"a b" CanBlock:'])
   })
-  it('completes values, also of a list and by their label', () => {
+  it('completes values, including those in a list, by value or label', () => {
     expect(texts('a OR status:')).toEqual(['a OR status:Armed', 'a OR status:Free', 'a OR status:"Not seen"'])
     expect(texts('Status:monit')).toEqual(['Status:Free'])
     expect(texts('Status:Armed,f')).toEqual(['Status:Armed,Free'])

@@ -2,7 +2,7 @@ import type { Filter } from './filter.ts'
 
 type Completed = Pick<Filter, 'name' | 'label' | 'kind' | 'values' | 'labels'>
 
-/** A completion: the whole text with it, the part that it adds, and the text that explains it. */
+/** A completion: the completed text, the part that it adds, and its explanation. */
 export interface Completion {
   text: string
   added: string
@@ -17,7 +17,7 @@ const quotedIfNeeded = (value: string): string =>
 const valuesOf = ({ kind, values, labels }: Completed): [value: string, label: string][] =>
   (kind === 'boolean' ? ['true', 'false'] : [...values]).map((value) => [value, labels[value] ?? ''])
 
-/** Returns what can complete the term at the end of a query: names of filters, and the values of a filter that has few. */
+/** Returns completions of the last term of a query: filter names, and the values of filters that have a fixed set. */
 export const completionsOf = (text: string, filters: readonly Completed[]): Completion[] => {
   const [, name, list = '', part = ''] =
     /(?:^|[\s(])(?:([A-Za-z]\w*):)?((?:[^\s()",:]+,)*)([^\s()",:]*)$/.exec(text) ?? []
@@ -36,7 +36,7 @@ export const completionsOf = (text: string, filters: readonly Completed[]): Comp
     .slice(0, mostShown)
 }
 
-/** Returns a query that the list understands, as an example. */
+/** Returns an example of a valid query for the list. */
 export const exampleOf = (filters: readonly Completed[]): string => {
   const filter = filters.find(({ kind, values }) => kind === 'enum' && values.length > 0)
   const term = filter === undefined ? 'word' : `${filter.name}:${quotedIfNeeded(filter.values[0] ?? '')}`

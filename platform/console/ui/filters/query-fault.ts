@@ -1,9 +1,9 @@
 import type { QueryFault } from '../../../contract/query.ts'
 
-/** Characters that are shown on each side of a fault. */
+/** Number of characters shown on each side of a fault. */
 const shown = 40
 
-/** Returns the text around an index, and a line below with a mark under the index. */
+/** Returns the text around an index, and a line with a mark under the index. */
 export const pointerLines = (text: string, at: number): [string, string] => {
   const from = Math.max(0, at - shown)
   const start = from === 0 ? '' : '…'
@@ -13,7 +13,7 @@ export const pointerLines = (text: string, at: number): [string, string] => {
   ]
 }
 
-/** Returns the fault in a query that the server found, or null. */
+/** Returns the fault that the server found in a query, or null. */
 export const faultIn = (fields: readonly { field: string; message: string }[]): QueryFault | null => {
   const given = fields.find(({ field }) => field.toLowerCase() === 'query.query')
   if (given === undefined) return null

@@ -2,7 +2,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import type { Choices } from '../../../contract/filters.ts'
 import { useServices } from '../../lib/services.tsx'
 
-/** Reads what a filter offers by name. */
+/** Reads the choices of a filter. */
 export const useChoices = (kind: Choices, text: string) => {
   const { filterValues } = useServices()
   return useQuery({

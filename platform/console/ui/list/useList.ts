@@ -20,7 +20,7 @@ export interface List<Row> {
   /** Null until the first response. */
   counts: { total: number; filtered: number } | null
   setCounts: (counts: { total: number; filtered: number }) => void
-  /** Asks the server about a query. Fails if it refuses it. */
+  /** Checks a query on the server. Rejects if the server refuses it. */
   check: (text: string) => Promise<unknown>
   /** The request as a shell command. */
   curl: () => string

@@ -4,7 +4,7 @@ import type { HostFinding } from '#features/contract.ts'
 
 const shownNames = 5
 
-/** Names the devices and hosts of the first findings, and counts the others. */
+/** Lists the devices and hosts of the first findings, and counts the others. */
 export const FindingNames = ({ findings }: { findings: readonly HostFinding[] }) => (
   <Note as="ul" style={{ margin: 0, paddingLeft: 18 }}>
     {findings.slice(0, shownNames).map(({ id, guiVid, guiPid, vid, pid, hostIdentifier }) => (
