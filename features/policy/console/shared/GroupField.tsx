@@ -3,7 +3,7 @@ import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { listRuleGroups } from '#features/contract.ts'
 import { strings } from './strings.ts'
 
-/** A field for the group of rules: an existing one, or the name of a new one. */
+/** A field for the rule group: an existing one, or the name of a new one. */
 export const GroupField = ({
   size = 'xs',
   ...rest
