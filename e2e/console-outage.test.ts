@@ -77,7 +77,7 @@ describe('the console without its server', unless(whyNoChromium), () => {
     await expect
       .poll(() => page.evaluate("performance.getEntriesByName('first-contentful-paint').length"), recovery)
       .toBeGreaterThan(0)
-    // What the page asks of the server is requested with its file, not after it. The application does not compete with both.
+    // The page sends its requests together with the one for its file. The application loads later.
     await expect.poll(() => asked.some((path) => path.endsWith('/Providers')), recovery).toBe(true)
     expect(asked.filter((path) => /vendor|\.css$/.test(path))).toEqual([])
     // At 400 kbit/s, 25 kB take half a second.

@@ -13,7 +13,7 @@ const modulesBelow = (id: string, context: Context, known: Set<string>): Set<str
   return known
 }
 
-/** Returns a function that names the file of all modules that the sign-in page imports, directly or not. */
+/** Returns a function that names the file for all modules that the sign-in page imports, directly or indirectly. */
 export const createSignInFile = (name: string) => {
   let modules: Set<string> | undefined
   return (id: string, context: Context): string | null => {

@@ -59,7 +59,7 @@
   if (start === 'app') loadApp(location.pathname).catch(() => {})
   else {
     preload(files.signIn)
-    // The page needs this answer before it is usable.
+    // The page needs this response before it is usable.
     const answer = fetch(__PROVIDERS__, { headers: { accept: 'application/json' }, cache: 'no-store' })
     answer.catch(() => {})
     early.set(__PROVIDERS__, answer)

@@ -80,7 +80,7 @@ const useProviders = ({ api }: SignInServices) => {
 
 /** Shows the terms of use, which the user accepts before signing in. */
 const Terms = ({ custom, accept }: { custom: CustomLogin; accept: () => void }) => (
-  // Without the message, and without scrolling to the button: the user reads the banner from its beginning.
+  // Does not scroll to the button, so that the user reads the banner from its beginning.
   <Card custom={{ ...custom, CUSTOM_LOGIN_MESSAGE: '' }}>
     <Text
       as="section"
@@ -145,7 +145,7 @@ const PasswordForm = ({ by, hasDirectory }: { by: ReturnType<typeof usePasswordS
       label={strings.password}
       name="password"
       autoComplete="current-password"
-      // After a failed second step, only the password is asked for again.
+      // After a failed second step, the user re-enters only the password.
       autoFocus={by.username !== ''}
       value={by.password}
       onChange={(event) => by.setPassword(event.currentTarget.value)}
@@ -193,7 +193,7 @@ export const SignIn = ({ services, search, onUsable }: SignInProps) => {
       {failure === null ? null : <Message isRefusal>{refusalText(failure)}</Message>}
       <PasswordForm by={byPassword} hasDirectory={data?.ldap === true} />
       {(data?.oidc ?? []).map(({ name, url }) => (
-        // A link, not a call: the browser leaves for the provider and comes back with a session.
+        // A link, not a call: the browser goes to the provider and returns with a session.
         <ActionLink key={url} href={url}>
           {name}
         </ActionLink>
