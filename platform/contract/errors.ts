@@ -229,7 +229,8 @@ export const errorTable = define({
     title: 'The finding is confirmed',
     detail:
       '{device} is a confirmed attack tool: {finding}. Only an Administrator can allow it, with a second approver.',
-    cause: 'A person can accept a suspected finding, but not a confirmed one. To allow the device, a rule or approval needs `overrideAttackTool`. Nothing was changed.',
+    cause:
+      'A person can accept a suspected finding, but not a confirmed one. To allow the device, a rule or approval needs `overrideAttackTool`. Nothing was changed.',
     cure: 'Ask an Administrator to allow the attack tool, with a reason. Above the limit of hosts, a second approver must confirm it.',
   },
   policy_tests_failed: {
@@ -336,7 +337,8 @@ export const errorTable = define({
     status: 503,
     title: 'Temporarily unavailable',
     detail: 'The server cannot do this now. Try again shortly.',
-    cause: 'The database is unavailable, or the server is starting, stopping or overloaded. `Retry-After` gives the time to wait.',
+    cause:
+      'The database is unavailable, or the server is starting, stopping or overloaded. `Retry-After` gives the time to wait.',
     cure: 'Nothing was changed. Wait a few seconds and try again.',
   },
   ...providerErrors,

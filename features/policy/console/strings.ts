@@ -136,8 +136,7 @@ export const strings = withPageWords({
   unusedHint: 'Older than 30 days, no hits in 30 days, and no attached device.',
   shadowed: 'Shadowed',
   shadowedHint: 'Another rule decides about all its devices. You can delete this rule without changing a decision.',
-  shadowedBy:
-    'Shadowed by <link>another rule</link>. You can delete this rule without changing a decision.',
+  shadowedBy: 'Shadowed by <link>another rule</link>. You can delete this rule without changing a decision.',
   ruleHits: '{count, plural, one {# hit} other {# hits}} in the last 30 days.',
   askMove: 'Move to group…',
   moveTitle: 'Move rules to group',

@@ -152,7 +152,8 @@ export const PolicyRuleResource = closed({
   }),
   isUnused: Type.Boolean({
     'x-label': 'Unused',
-    description: 'True: the rule is older than 30 days, has no hits, and decides about no attached device. Updated every hour.',
+    description:
+      'True: the rule is older than 30 days, has no hits, and decides about no attached device. Updated every hour.',
   }),
   shadowedBy: nullable(
     Type.String({
@@ -411,7 +412,10 @@ export const previewPolicy = operation({
         decision: Type.Enum(['allow', 'block'], { description: 'Decision after the change.' }),
         why: Type.String({ description: 'Reason for the new decision, as text.' }),
       }),
-      { description: 'The first 100 rule tests that pass now and would fail after the change. If there are any, the server refuses the change.' },
+      {
+        description:
+          'The first 100 rule tests that pass now and would fail after the change. If there are any, the server refuses the change.',
+      },
     ),
     secondPerson: Type.Boolean({ description: 'True if saving this change requires a second approver.' }),
     prediction: Prediction,

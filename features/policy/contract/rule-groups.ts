@@ -25,7 +25,9 @@ const content = {
 
 export const groupOfRules = Type.Optional(
   nullable(
-    groupName('Name of the group for the new rules, ignoring case. If the group does not exist, the server creates it.'),
+    groupName(
+      'Name of the group for the new rules, ignoring case. If the group does not exist, the server creates it.',
+    ),
   ),
 )
 
@@ -138,7 +140,9 @@ export const moveRules = operation({
       description: 'IDs of the rules.',
     }),
     group: nullable(
-      groupName('Name of the group, ignoring case. If the group does not exist, the server creates it. `null`: no group.'),
+      groupName(
+        'Name of the group, ignoring case. If the group does not exist, the server creates it. `null`: no group.',
+      ),
     ),
   }),
   response: closed({

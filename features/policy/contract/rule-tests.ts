@@ -39,7 +39,11 @@ const content = {
     { description: '`null`: the test uses `tag`.' },
   ),
   tag: nullable(
-    Type.String({ minLength: 1, maxLength: 64, description: 'The test uses the rules for this tag and for all hosts. Cannot be combined with `host`.' }),
+    Type.String({
+      minLength: 1,
+      maxLength: 64,
+      description: 'The test uses the rules for this tag and for all hosts. Cannot be combined with `host`.',
+    }),
     { description: '`null` without `host`: the test uses only the rules for all hosts.' },
   ),
 }
