@@ -26,13 +26,13 @@ it('runs all tests that the arguments select, slow or not', () => {
   expect(planOf(['--all', 'e2e/kernel'], slow)).toEqual(plan)
 })
 
-it('allows only tests of emulated machines, installed packages, the whole interface and recipes to be slow', () => {
+it('allows only tests of emulated machines, installed programs, the whole interface and recipes to be slow', () => {
   const files = globSync(SLOW_TESTS, { cwd: ROOT, exclude: ['**/node_modules', '.node'] })
   expect(files.length).toBeGreaterThan(0)
   expect(
     files.filter(
       (file) =>
-        !/^(e2e\/(door|installed|kernel|packages|programs|images|windows)|scripts\/release)\/|^poller\/test\/ssh-packages|^scripts\/recipes\./.test(
+        !/^(e2e\/(door|engines|installed|kernel|packages|programs|images|windows)|scripts\/release)\/|^poller\/test\/ssh-packages|^scripts\/recipes\./.test(
           file,
         ),
     ),
