@@ -80,7 +80,7 @@ export const createDebugLogs = ({ db, clock, audit, announce }: CommandsContext)
       }
     },
 
-    ofAgent: store.ofAgent,
+    ofAgents: store.ofAgents,
     agents: store.agents,
 
     /** Returns a log as it was received, as an attachment. */

@@ -45,9 +45,11 @@ export const createDebugLogsStore = (db: Queryable) => ({
     (await db.query(sql`select 1 from debug_logs l where l.command_id = ${commandId}::uuid and l.is_complete`)).length >
     0,
 
-  ofAgent: (agentId: string): Promise<LogSummary[]> =>
-    db.query<LogSummary>(sql`
-      select ${summary} from debug_logs l where l.agent_id = ${agentId}::uuid and l.is_complete
+  /** Returns the logs of agents, newest first. */
+  ofAgents: (agentIds: readonly string[]): Promise<(LogSummary & { agentId: string })[]> =>
+    db.query(sql`
+      select l.agent_id as "agentId", ${summary} from debug_logs l
+      where l.agent_id = any(${agentIds}::uuid[]) and l.is_complete
       order by l.received_at desc, l.log_id desc`),
 
   /** Returns agents with their logs: agents by host name, logs newest first. */

@@ -3,9 +3,10 @@ import { createGzip, gzipSync } from 'node:zlib'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent, fetchText, type HttpAnswer, type TestAgent } from '@portcullis/server/test/builders.ts'
+import { requestDebugLog, uploadDebugLog } from '@portcullis/server/test/debug-logs.ts'
 import { person } from '@portcullis/server/test/people.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type AgentCommand, agentPaths } from '#features/contract.ts'
+import { agentPaths } from '#features/contract.ts'
 
 let t: TestApp
 
@@ -14,27 +15,9 @@ beforeAll(async () => {
 })
 afterAll(() => t.close())
 
-const upload = (agent: TestAgent, id: string, body: Buffer, type = 'application/gzip'): Promise<HttpAnswer> =>
-  fetchText(t, `${agentPaths.debugLogs}/${id}`, {
-    method: 'POST',
-    headers: { 'content-type': type, authorization: `Bearer ${agent.state.session}` },
-    body: new Uint8Array(body),
-  })
-const ask = async (...agents: TestAgent[]) => {
-  const answer = await (await t.admin()).post(
-    '/prime/webui/agents/fetchagentsdebuglogs',
-    agents.map((agent) => agent.agentId),
-  )
-  expect(answer.json()).toEqual({ accepted: agents.map((agent) => agent.agentId), notFound: [] })
-}
-/** Returns the id of the command in the next check-in answer. */
-const asked = async (agent: TestAgent): Promise<string> => {
-  await ask(agent)
-  const [command] = (await agent.checkIn()).commands ?? []
-  const { id, kind } = JSON.parse(command?.payload ?? '') as AgentCommand
-  expect(kind).toBe('collect-logs')
-  return id
-}
+const upload = (agent: TestAgent, id: string, body: Buffer, type?: string): Promise<HttpAnswer> =>
+  uploadDebugLog(t, agent, id, body, type)
+const asked = (agent: TestAgent): Promise<string> => requestDebugLog(t, agent)
 const logged = async () => (await (await t.admin()).get('/prime/webui/agents/getloggedagents')).json()
 const code = (answer: HttpAnswer): [number, string] => [answer.status, JSON.parse(answer.text).code]
 
@@ -64,7 +47,7 @@ describe('debug logs', () => {
     ])
     expect(file.rawPayload.equals(logs)).toBe(true)
     // The first answer was lost, so the host retries.
-    await ask(agent)
+    await requestDebugLog(t, agent)
     expect((await upload(agent, id, logs)).status).toBe(200)
     expect((await agent.detail()).debugLogs).toHaveLength(1)
   })

@@ -26,7 +26,7 @@ export const commandsFeature = (app: HttpApp, context: CommandsContext) => {
   return {
     ...service,
     pendingOf: createCommandsRead(context.db).pendingOf,
-    logsOf: logs.ofAgent,
+    logsOf: logs.ofAgents,
     receiveLog: logs.receive,
     /** Deletes data that is no longer kept. */
     forget: async (): Promise<void> => {

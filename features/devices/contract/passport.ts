@@ -2,7 +2,7 @@ import { closed, nullable, operation, utcTime } from '@portcullis/platform/contr
 import { type Static, Type } from 'typebox'
 
 /** Limits of one passport. */
-export const passportLimits = { hosts: 500, hostsWithStays: 50, stays: 500, decisions: 500 } as const
+export const passportLimits = { hosts: 500, hostsWithStays: 50, stays: 500, decisions: 500, descriptors: 10 } as const
 
 const uuid = Type.String({ description: 'UUID of the host.' })
 const deviceID = Type.String({ description: '`deviceID` of the device on that host.' })
@@ -63,13 +63,37 @@ export const PassportWarning = closed({
 })
 export type PassportWarning = Static<typeof PassportWarning>
 
+/** The descriptors of a device with one fingerprint. */
+export const PassportDescriptors = closed({
+  fingerprint,
+  uuid,
+  hostIdentifier,
+  deviceID,
+  bytes: Type.String({
+    contentEncoding: 'base64',
+    description:
+      'Device and configuration descriptors as the host read them, as Linux shows them in the file `descriptors`.',
+  }),
+})
+export type PassportDescriptors = Static<typeof PassportDescriptors>
+
+/** A debug log of a host, collected since the device was first attached to it. */
+export const PassportLog = closed({
+  uuid,
+  hostIdentifier,
+  id: Type.String({ description: 'ID of the log. `getDebugLog` returns it.' }),
+  collectedAt: utcTime('Time when the server received it.'),
+  size: Type.Integer({ description: 'Bytes.' }),
+})
+export type PassportLog = Static<typeof PassportLog>
+
 export const getDevicePassport = operation({
   id: 'getDevicePassport',
   method: 'GET',
   path: '/prime/webui/peripherals/{uuid}/passport',
   tag: 'Peripherals',
   summary: 'Returns where a device was, and each decision about it',
-  description: `A device is its model and serial number on all hosts. Without a serial number, or with a placeholder, it is the device of the given host. Returns at most ${passportLimits.hosts} hosts, and the stays on the newest ${passportLimits.hostsWithStays} of them. Stays come from events, so they go back as far as events are kept. Decisions are recorded when they change.`,
+  description: `A device is its model and serial number on all hosts. Without a serial number, or with a placeholder, it is the device of the given host. Returns at most ${passportLimits.hosts} hosts, and the stays and debug logs of the newest ${passportLimits.hostsWithStays} of them. Stays come from events, so they go back as far as events are kept. Decisions are recorded when they change.`,
   permission: 'fleet:read',
   params: closed({
     uuid: Type.String({ minLength: 1, maxLength: 128, description: 'UUID of a host with the device.' }),
@@ -85,6 +109,11 @@ export const getDevicePassport = operation({
     stays: Type.Array(PassportStay, { description: 'Newest first.' }),
     decisions: Type.Array(PassportDecision, { description: 'Newest first.' }),
     warnings: Type.Array(PassportWarning),
+    descriptors: Type.Array(PassportDescriptors, {
+      maxItems: passportLimits.descriptors,
+      description: 'One for each fingerprint, that of the newest host first.',
+    }),
+    logs: Type.Array(PassportLog, { description: 'Newest first.' }),
     isComplete: Type.Boolean({ description: 'False if a limit left out hosts, stays or decisions.' }),
   }),
 })

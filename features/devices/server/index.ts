@@ -58,7 +58,7 @@ export const devicesFeature = (app: HttpApp, context: DevicesContext & { decisio
   registerFindingRoutes(app, createList(findingsList, context), findings)
   const models = createList(modelsList, context)
   registerPeripheralRoutes(app, { peripherals, models }, read, createSuggestions(context.db), {
-    device: createPassport(context.db),
+    device: createPassport(context.db, context.commands.logsOf),
     model: createModelPassport(context, models),
   })
   return {

@@ -13,6 +13,7 @@ export interface DevicePlace {
   first_seen: Date
   last_seen: Date
   fingerprint: string
+  design_id: number
 }
 
 export interface DeviceEvent {
@@ -42,7 +43,8 @@ const serialRows = 5_000
 
 const fingerprintSql = raw(`coalesce(nullif(d.policy_without_revision, ''), d.without_revision)`)
 const place = (from: SqlFragment): SqlFragment => sql`
-  select p.agent_id, a.host, p.device_id, p.port_path, p.present, p.first_seen, p.last_seen, ${fingerprintSql} as fingerprint
+  select p.agent_id, a.host, p.device_id, p.port_path, p.present, p.first_seen, p.last_seen, ${fingerprintSql} as fingerprint,
+    p.design_id
   from ${from} join designs d on d.design_id = p.design_id join agents a on a.agent_id = p.agent_id`
 
 type Device = Pick<DevicePlace, 'agent_id' | 'device_id'>
@@ -84,6 +86,12 @@ export const createPassportRead = (db: Queryable) => ({
         select x.agent_id, x.device_id, x.event_id, x.code, coalesce(x.occurred_at, x.created_at) as at
         from events x where x.agent_id = u.agent_id and x.device_id = u.device_id and x.code = any(${codes}::int[])
         order by x.event_id desc limit ${each}::int) e`),
+
+  /** Returns the descriptors of designs. */
+  descriptors: (designs: readonly number[]): Promise<{ design_id: number; bytes: Buffer }[]> =>
+    db.prepared(sql`
+      select d.design_id, d.descriptors as bytes from designs d
+      where d.design_id = any(${designs}::int[]) and length(d.descriptors) > 0`),
 
   /** Returns the newest decisions about devices, newest first. */
   decisions: (devices: readonly Device[], limit: number): Promise<StoredDecision[]> =>

@@ -1,7 +1,9 @@
+import { gzipSync } from 'node:zlib'
 import { plainKeyboard, storageStick } from '@portcullis/domain/testing'
 import { sql } from '@portcullis/platform/server/db/sql.ts'
 import { startTestApp, type TestApp } from '@portcullis/server/test/app.ts'
 import { enrolAgent, type TestAgent } from '@portcullis/server/test/builders.ts'
+import { requestDebugLog, uploadDebugLog } from '@portcullis/server/test/debug-logs.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { getDevicePassport, ResponseOf } from '#features/contract.ts'
 
@@ -22,6 +24,11 @@ const read = async (agent: TestAgent, deviceID: string): Promise<Passport> => {
   )
   expect(answer.statusCode, answer.body).toBe(200)
   return answer.json()
+}
+const sendLog = async (agent: TestAgent): Promise<void> => {
+  const id = await requestDebugLog(t, agent)
+  expect((await uploadDebugLog(t, agent, id, gzipSync('a line'))).status).toBe(200)
+  await agent.checkIn({ acks: [{ commandId: id, outcome: 'confirmed', message: '' }] })
 }
 const idOf = (serial: string): string => `USB\\VID_0781&PID_5581\\${serial}`
 const later = (): number => {
@@ -52,6 +59,31 @@ describe('the passport of a device', () => {
       expect.objectContaining({ uuid: first.agentId, from: iso(plugged), to: iso(unplugged), isApproximate: false }),
     ])
     expect(await read(second, idOf('4C530001230615112400'))).toEqual(passport)
+  })
+
+  it('has the descriptors of each fingerprint, and the logs that its hosts sent since', async () => {
+    const serial = '4C530001230615112409'
+    const stick = storageStick({ portPath: '1-2', serial })
+    const other = storageStick({ portPath: '1-2', serial, interfaces: ['08:06:50', '03:01:01'] })
+    const [first, second] = [await enrolAgent(t), await enrolAgent(t)]
+    await sendLog(first)
+    later()
+    await first.plug(stick)
+    later()
+    await second.plug(other)
+    await sendLog(first)
+    const { descriptors, logs, hosts } = await read(first, idOf(serial))
+    expect(logs).toEqual([
+      expect.objectContaining({
+        uuid: first.agentId,
+        hostIdentifier: first.facts.hostname,
+        collectedAt: iso(t.clock.now()),
+      }),
+    ])
+    expect(descriptors.map((one) => [one.uuid, one.fingerprint])).toEqual(
+      hosts.map((one) => [one.uuid, one.fingerprint]),
+    )
+    expect(descriptors.map(({ bytes }) => bytes)).toEqual([other.descriptors, stick.descriptors])
   })
 
   it('keeps each decision with the rule and the versions of that time', async () => {

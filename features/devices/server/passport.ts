@@ -2,6 +2,7 @@ import { isAllowing, sourceOf } from '@portcullis/domain'
 import { notFound } from '@portcullis/platform/server/app-error.ts'
 import type { Queryable } from '@portcullis/platform/server/db/db.ts'
 import { isId } from '@portcullis/platform/server/ids.ts'
+import type { CommandsApi } from '#features/commands/server/index.ts'
 import {
   attachmentKinds,
   eventCatalogue,
@@ -102,11 +103,15 @@ const warningsOf = (
   return warnings
 }
 
+const onHost = ({ agent_id, host, device_id }: Pick<DevicePlace, 'agent_id' | 'host' | 'device_id'>) => ({
+  uuid: agent_id,
+  hostIdentifier: host,
+  deviceID: device_id,
+})
+
 const decisionOf = (one: StoredDecision) => ({
   at: one.decided_at.toISOString(),
-  uuid: one.agent_id,
-  hostIdentifier: one.host,
-  deviceID: one.device_id,
+  ...onHost(one),
   decision: isAllowing(sourceOf(one.source)) ? ('allow' as const) : ('block' as const),
   reason: decisionReason(one.source, one.rule_reason),
   ruleID: one.rule_id,
@@ -119,7 +124,7 @@ const decisionOf = (one: StoredDecision) => ({
 export type Passport = ReturnType<typeof createPassport>
 
 /** Returns where a device was, and each decision about it. */
-export const createPassport = (db: Queryable) => {
+export const createPassport = (db: Queryable, logsOf: CommandsApi['logsOf']) => {
   const read = createPassportRead(db)
   return async (agentId: string, deviceId: string): Promise<ResponseOf<typeof getDevicePassport>> => {
     const identity = isId(agentId) ? await read.identity(agentId, deviceId) : undefined
@@ -131,9 +136,15 @@ export const createPassport = (db: Queryable) => {
       : await read.one(agentId, deviceId)
     const places = found.slice(0, hosts)
     const followed = places.slice(0, hostsWithStays)
-    const [events, decided] = await Promise.all([
+    const newest = places.toSorted((a, b) => b.last_seen.getTime() - a.last_seen.getTime())
+    const designs = [...new Map(newest.toReversed().map((one) => [one.fingerprint, one])).values()]
+      .toReversed()
+      .slice(0, passportLimits.descriptors)
+    const [events, decided, described, logs] = await Promise.all([
       read.events(followed, [...attachments, gone, blocked], mostStays),
       read.decisions(followed, mostDecisions + 1),
+      read.descriptors(designs.map((one) => one.design_id)),
+      logsOf(followed.map((one) => one.agent_id)),
     ])
     const eventsOf = Map.groupBy(events, byKey)
     const stays = followed
@@ -141,20 +152,26 @@ export const createPassport = (db: Queryable) => {
       .toSorted((a, b) => (a.from < b.from ? 1 : -1))
     return {
       isOneDevice,
-      hosts: places
-        .toSorted((a, b) => b.last_seen.getTime() - a.last_seen.getTime())
-        .map(({ agent_id, host, device_id, port_path, first_seen, last_seen, ...place }) => ({
-          uuid: agent_id,
-          hostIdentifier: host,
-          deviceID: device_id,
-          hierarchy: port_path,
-          firstSeen: first_seen.toISOString(),
-          lastSeen: last_seen.toISOString(),
-          ...place,
-        })),
+      hosts: newest.map(({ first_seen, last_seen, port_path, ...place }) => ({
+        ...onHost(place),
+        hierarchy: port_path,
+        present: place.present,
+        firstSeen: first_seen.toISOString(),
+        lastSeen: last_seen.toISOString(),
+        fingerprint: place.fingerprint,
+      })),
       stays: stays.slice(0, mostStays),
       decisions: decided.slice(0, mostDecisions).map(decisionOf),
       warnings: warningsOf(identity, places, stays),
+      descriptors: designs.flatMap((one) => {
+        const bytes = described.find(({ design_id }) => design_id === one.design_id)?.bytes.toString('base64')
+        return bytes === undefined ? [] : [{ fingerprint: one.fingerprint, ...onHost(one), bytes }]
+      }),
+      logs: logs.flatMap(({ agentId, ...log }) => {
+        const place = followed.find((one) => one.agent_id === agentId)
+        if (place === undefined || log.collectedAt < place.first_seen.toISOString()) return []
+        return [{ uuid: agentId, hostIdentifier: place.host, ...log }]
+      }),
       isComplete:
         found.length <= hostsWithStays &&
         stays.length <= mostStays &&

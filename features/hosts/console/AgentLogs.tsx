@@ -1,6 +1,5 @@
 import { Button } from '@mantine/core'
 import { bytesText } from '@portcullis/platform/console/lib/bytes.ts'
-import { plainText } from '@portcullis/platform/console/lib/device-text.ts'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { Icon } from '@portcullis/platform/console/ui/icons.tsx'
 import { Note, Quiet, Row, Stack } from '@portcullis/platform/console/ui/layout/layout.tsx'
@@ -8,12 +7,9 @@ import { right, SmallTable } from '@portcullis/platform/console/ui/SmallTable.ts
 import { Time } from '@portcullis/platform/console/ui/Time.tsx'
 import { tell, tellFailure } from '@portcullis/platform/console/ui/tell.ts'
 import { useState } from 'react'
-import { type AgentDetail, getDebugLog, runBulk } from '#features/contract.ts'
-import { downloadByTicket } from '#features/identity/console/shared/download-by-ticket.ts'
+import { DownloadLog } from '#features/commands/console/shared/DownloadLog.tsx'
+import { type AgentDetail, runBulk } from '#features/contract.ts'
 import { strings } from './strings.ts'
-
-// Host names can contain characters that file names cannot.
-const fileSafe = (text: string) => plainText(text).replaceAll(/[^\p{L}\p{N}._-]+/gu, '-')
 
 /** The debug logs of a host. Requested logs arrive with the next check-in. */
 export const AgentLogs = ({ agent, reread }: { agent: AgentDetail; reread: () => void }) => {
@@ -65,22 +61,7 @@ export const AgentLogs = ({ agent, reread }: { agent: AgentDetail; reread: () =>
             cells: [
               <Time key="when" value={collectedAt} form="local" />,
               bytesText(size),
-              <Button
-                key="download"
-                size="compact-xs"
-                variant="default"
-                leftSection={<Icon name="download" size={12} />}
-                onClick={() =>
-                  void downloadByTicket(
-                    api,
-                    getDebugLog,
-                    { params: { agentId: agent.uuid, id } },
-                    `${fileSafe(agent.hostIdentifier)}.log.gz`,
-                  ).catch(tellFailure)
-                }
-              >
-                {strings.download}
-              </Button>,
+              <DownloadLog key="download" uuid={agent.uuid} host={agent.hostIdentifier} id={id} />,
             ],
           }))}
           empty={strings.logsEmpty}

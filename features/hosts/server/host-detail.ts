@@ -37,7 +37,7 @@ export const createHostDetail =
       agents.one(agentId),
       peripherals.ofAgent(agentId),
       commands.pendingOf(agentId),
-      commands.logsOf(agentId),
+      commands.logsOf([agentId]),
       policy.ofAgent(agentId),
       events.recentOf(agentId, 50),
     ])
@@ -59,7 +59,7 @@ export const createHostDetail =
       riskFactors: detail.risk_factors,
       nics: detail.nics,
       notes: detail.notes,
-      debugLogs,
+      debugLogs: debugLogs.map(({ agentId: _, ...log }) => log),
       facts: {
         osName: '',
         osVersion: '',

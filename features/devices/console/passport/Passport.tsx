@@ -9,6 +9,7 @@ import { useLive } from '@portcullis/platform/console/ui/useLive.ts'
 import { Link } from '@tanstack/react-router'
 import { getDevicePassport, type ResponseOf } from '#features/contract.ts'
 import { strings as shared } from '../shared/strings.ts'
+import { Evidence } from './Evidence.tsx'
 import { Journey } from './Journey.tsx'
 import { strings } from './strings.ts'
 
@@ -92,6 +93,7 @@ export const Passport = ({ uuid, deviceId }: { uuid: string; deviceId: string })
           {data.isOneDevice ? null : <Note>{strings.oneHost}</Note>}
           <Journey hosts={data.hosts} stays={data.stays} now={now} />
           <Decisions decisions={data.decisions} />
+          <Evidence descriptors={data.descriptors} logs={data.logs} />
           {data.isComplete ? null : <Note>{strings.incomplete}</Note>}
         </Stack>
       )}

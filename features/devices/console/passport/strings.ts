@@ -19,5 +19,10 @@ export const strings = withPageWords({
   knowledgeVersion: 'Knowledge',
   noDecisions: 'No decisions are recorded yet.',
   version: 'Version {version, number}',
+  evidence: 'Evidence',
+  file: 'File',
+  descriptorsOf: 'USB descriptors, fingerprint {fingerprint}',
+  debugLog: 'Debug log',
+  noEvidence: 'No descriptors or debug logs are stored. Collect the logs of a host on its page.',
   incomplete: 'Only the newest hosts, stays and decisions are shown.',
 })
