@@ -115,6 +115,8 @@ export interface TableColumn<Key extends string = string> {
   exports?: readonly string[]
   /** The cell has its own link. */
   hasLink?: true
+  /** Title of the card that a phone shows for a row. Default: the first column. */
+  isTitle?: true
   /** Shows a time in another form than its age, or a text as code. */
   show?: 'local' | 'until' | 'code'
 }

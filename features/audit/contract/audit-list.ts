@@ -111,6 +111,7 @@ export const auditList = list({
         grow: true,
         shown: true,
         title: 'Action and reason',
+        isTitle: true,
         exports: ['userName', 'action', 'entity', 'details', 'outcome'],
       },
       { id: 'person', of: 'userName', width: 140, title: 'Person' },

@@ -65,7 +65,7 @@ export const commandList = list({
     filters: ['state', 'kind', 'hostIdentifier', 'hostUuid', 'jobId', 'createdAt'],
     columns: [
       { id: 'when', of: 'createdAt', width: 76, shown: true },
-      { id: 'title', width: 200, shown: true },
+      { id: 'title', width: 200, shown: true, isTitle: true },
       { id: 'host', of: 'hostIdentifier', width: 170, shown: true, hasLink: true },
       { id: 'state', width: 112, shown: true },
       { id: 'story', of: 'message', width: 380, grow: true, shown: true },

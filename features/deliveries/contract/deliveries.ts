@@ -74,7 +74,7 @@ export const deliveryList = list({
     columns: [
       { id: 'state', width: 92, shown: true },
       // The width that a window of 1,024 pixels leaves. The tooltip and the drawer show longer subjects completely.
-      { id: 'title', width: 300, grow: true, shown: true },
+      { id: 'title', width: 300, grow: true, shown: true, isTitle: true },
       { id: 'to', of: 'destination', width: 90, grow: true, shown: true, title: 'To' },
       { id: 'error', width: 100, grow: true, shown: true },
       { id: 'created', of: 'createdAt', width: 88, shown: true },

@@ -13,7 +13,7 @@ export const eventList = list({
       { id: 'time', of: 'creationTime', width: 132, shown: true, title: 'Received', sort: 'eventID' },
       { id: 'happened', of: 'occurredAt', width: 212, align: 'left', show: 'local' },
       { id: 'severity', of: 'severityString', width: 118, shown: true, sort: 'severity' },
-      { id: 'what', of: 'description', width: 280, shown: true, title: 'Event' },
+      { id: 'what', of: 'description', width: 280, shown: true, title: 'Event', isTitle: true },
       { id: 'host', of: 'eventEntityID', width: 204, shown: true, title: 'Host' },
       { id: 'details', width: 360, grow: true, shown: true },
       { id: 'category', width: 90 },

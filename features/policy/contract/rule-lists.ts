@@ -35,7 +35,7 @@ export const ruleList = list({
     filters: ['effect', 'level', 'group', 'isUnused', 'isShadowed', 'origin', ...commonFilters],
     columns: [
       { id: 'level', width: 108, shown: true, title: 'Scope' },
-      { id: 'sentence', width: 420, grow: true, shown: true, title: 'Rule', sort: null },
+      { id: 'sentence', width: 420, grow: true, shown: true, title: 'Rule', isTitle: true, sort: null },
       state,
       { id: 'expires', of: 'expiresAt', width: 76, shown: true, first: 'asc' },
       { id: 'hits', width: 124, shown: true },

@@ -114,7 +114,7 @@ export interface FilterBarProps {
 
 /** Search and filters of a list. Active filters are chips that open their editor; a menu adds the others. */
 export const FilterBar = ({ view, filters, searchPlaceholder, check, children }: FilterBarProps) => {
-  useIdlePreload(FilterEditor)
+  useIdlePreload(FilterEditor, QueryField)
   const [opened, setOpened] = useState<string | null>(null)
   const set = view.state.filters
   const shown = filters.filter((filter) => setValueOf(filter, set) !== undefined || opened === filter.name)

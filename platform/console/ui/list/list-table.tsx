@@ -73,7 +73,7 @@ export const listTable = <Row extends object>(
   const known = new Map(filtersOf(list).map((filter) => [filter.name, filter]))
   const { defaultSort, filters, columns } = list.table
   const tableColumn = (given: TableColumn): Column<Row> => {
-    const { id, of = id, width, grow, title, sort = of, hasLink, show } = given
+    const { id, of = id, width, grow, title, sort = of, hasLink, isTitle, show } = given
     const { exports = of in keys ? [of] : [] } = given
     const key = keys[of]
     const isOrdered = key !== undefined && (isTime(key) || isNumber(key))
@@ -89,6 +89,7 @@ export const listTable = <Row extends object>(
       ...(align === 'right' ? { align } : {}),
       exportKeys: exports,
       ...(hasLink === true ? { hasLink } : {}),
+      ...(isTitle === true ? { isTitle } : {}),
       cell:
         cells[id] ?? ((row) => (key === undefined ? null : cellOf(key, (row as Record<string, unknown>)[of], show))),
     }

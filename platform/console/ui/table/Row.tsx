@@ -43,6 +43,7 @@ const FirstCell = ({ href, open, children }: { href: string; open: () => void; c
 
 const PlainRow = <RowData,>(props: RowProps<RowData>) => {
   const { row, index, isSelected } = props
+  const cardTitle = props.columns.find(({ isTitle }) => isTitle) ?? props.columns[0]
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the grid handles the keys of all its rows
     <div
@@ -85,6 +86,7 @@ const PlainRow = <RowData,>(props: RowProps<RowData>) => {
           className={classes.cell}
           data-align={column.align}
           data-title={column.title}
+          data-is-title={column === cardTitle || undefined}
         >
           {row === undefined ? (
             <span className={classes.skeleton} style={{ width: skeletonWidth(index, column.id) }} />

@@ -19,6 +19,8 @@ export interface Column<Row> {
   exportKeys?: readonly string[]
   /** The cell has its own link. Otherwise the first column of a row links to its page. */
   hasLink?: true
+  /** Title of the card that a phone shows for a row. Default: the first column. */
+  isTitle?: true
   cell: (row: Row) => ReactNode
 }
 
