@@ -40,40 +40,42 @@ const Fields = ({ editing }: { editing: ReturnType<typeof useRuleTest> }) => {
       />
       <fieldset>
         <legend>{strings.device}</legend>
-        <ModelSearch onChosen={(vid, pid) => edit({ vid, pid })} />
-        <Columns template="1fr 1fr" gap={8} align="start">
-          <TextInput size="xs" label={strings.vendorId} placeholder="0781" maxLength={4} {...text('vid', trimmed)} />
-          <TextInput size="xs" label={strings.productId} placeholder="5571" maxLength={4} {...text('pid', trimmed)} />
-        </Columns>
-        <Text as="p" quiet tiny aria-live="polite">
-          <ModelName vid={draft.vid} pid={draft.pid} />
-        </Text>
-        <Columns template="1fr 1fr" gap={8} align="start">
-          <TextInput size="xs" label={strings.serialNumber} placeholder={strings.noSerial} {...text('serial')} />
-          <TextInput
+        <Stack gap={8}>
+          <ModelSearch onChosen={(vid, pid) => edit({ vid, pid })} />
+          <Columns template="1fr 1fr" gap={8} align="start">
+            <TextInput size="xs" label={strings.vendorId} placeholder="0781" maxLength={4} {...text('vid', trimmed)} />
+            <TextInput size="xs" label={strings.productId} placeholder="5571" maxLength={4} {...text('pid', trimmed)} />
+          </Columns>
+          <Text as="p" quiet tiny aria-live="polite">
+            <ModelName vid={draft.vid} pid={draft.pid} />
+          </Text>
+          <Columns template="1fr 1fr" gap={8} align="start">
+            <TextInput size="xs" label={strings.serialNumber} placeholder={strings.noSerial} {...text('serial')} />
+            <TextInput
+              size="xs"
+              label={strings.fingerprint}
+              placeholder={strings.none}
+              maxLength={32}
+              {...text('fingerprint', trimmed)}
+            />
+          </Columns>
+          <MultiSelect
             size="xs"
-            label={strings.fingerprint}
-            placeholder={strings.none}
-            maxLength={32}
-            {...text('fingerprint', trimmed)}
+            label={strings.kinds}
+            description={strings.kindsHint}
+            data={[...policyKinds]}
+            value={[...draft.kinds]}
+            onChange={(kinds) => edit({ kinds: kinds as PolicyKind[] })}
+            searchable
+            error={fieldMessage(failure, 'kinds')}
           />
-        </Columns>
-        <MultiSelect
-          size="xs"
-          label={strings.kinds}
-          description={strings.kindsHint}
-          data={[...policyKinds]}
-          value={[...draft.kinds]}
-          onChange={(kinds) => edit({ kinds: kinds as PolicyKind[] })}
-          searchable
-          error={fieldMessage(failure, 'kinds')}
-        />
-        <Switch
-          size="xs"
-          label={strings.isAttackTool}
-          checked={draft.isAttackTool}
-          onChange={(event) => edit({ isAttackTool: event.currentTarget.checked })}
-        />
+          <Switch
+            size="xs"
+            label={strings.isAttackTool}
+            checked={draft.isAttackTool}
+            onChange={(event) => edit({ isAttackTool: event.currentTarget.checked })}
+          />
+        </Stack>
       </fieldset>
       <Hosts
         draft={draft}
