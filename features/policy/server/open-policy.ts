@@ -66,8 +66,8 @@ const alikeOf = (rules: readonly WideRule[]): Alike => {
 
 /**
  * The rules for tags and for all hosts, ready for decisions. The candidates depend on the fingerprint and, if a rule
- * names one, on the serial number. A fleet has few fingerprints, so this finds the candidates of each once. Rules for
- * serial numbers, of which a model can have thousands, are indexed by serial number.
+ * names one, on the serial number. A fleet has few fingerprints, so this finds the candidates of each once. A model can
+ * have thousands of rules for serial numbers, so these are indexed by serial number.
  */
 export const createRuleSet = (version: number, wide: readonly WideRule[]) => {
   const alike = [...Map.groupBy(wide, ({ rule }) => criteriaOf(rule)).values()].map(alikeOf)
