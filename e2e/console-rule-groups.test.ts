@@ -56,7 +56,7 @@ describe('rule groups in the console', unless(whyNoChromium), () => {
     await server.post('policy/groups/rules', { ruleIds: deny, group: null })
   })
 
-  it('are one row each, expand in the list, can be edited, and take and release rules', async () => {
+  it('are one row each, expand in the list, can be added and edited, and take and release rules', async () => {
     const { page, context, wrong } = await openSignedIn(browser, server.url, '/policy')
     const table = page.getByRole('table', { name: 'Rule groups' })
     const grid = page.getByRole('grid', { name: 'Rules' })
@@ -107,6 +107,13 @@ describe('rule groups in the console', unless(whyNoChromium), () => {
       { name: 'Basics', rules: 0 },
       { name: 'Order 4711', rules: 126 },
     ])
+
+    await page.getByRole('button', { name: 'More', exact: true }).click()
+    await page.getByRole('menuitem', { name: 'Add group…' }).click()
+    await page.getByRole('dialog', { name: 'Add group' }).getByLabel('Name').fill('Kiosks')
+    await page.getByRole('button', { name: 'Add group' }).click()
+    await page.getByText('Group added.').waitFor()
+    expect((await groups()).map(({ name }) => name)).toEqual(['Basics', 'Kiosks', 'Order 4711'])
     expect(wrong).toEqual([])
     await context.close()
   })

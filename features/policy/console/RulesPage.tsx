@@ -1,4 +1,4 @@
-import { Button } from '@mantine/core'
+import { Button, Menu } from '@mantine/core'
 import { useServices } from '@portcullis/platform/console/lib/services.tsx'
 import { useRead } from '@portcullis/platform/console/lib/useRead.ts'
 import { readView, writeView } from '@portcullis/platform/console/lib/view-state.ts'
@@ -25,6 +25,7 @@ import { rulesTable } from './rules.view.tsx'
 import { draftOfSearch } from './shared/rule-draft.ts'
 import { strings } from './strings.ts'
 
+const GroupDialog = lazilyDialog(async () => (await import('./GroupDialog.tsx')).GroupDialog)
 const RuleListDialog = lazilyDialog(async () => (await import('./RuleListDialog.tsx')).RuleListDialog)
 
 const ungrouped = { IsUngrouped: 'true' }
@@ -62,6 +63,7 @@ export const RulesPage = () => {
   const policy = useRead(['policy'], getPolicy)
   const canWrite = session.may('fleet:write')
   const [isListing, setListing] = useState(false)
+  const [isGrouping, setGrouping] = useState(false)
   const write = () => list.view.set({ open: 'new' })
   useKeys(canWrite ? [{ keys: 'n', description: strings.addRule, run: write }] : [])
 
@@ -79,6 +81,7 @@ export const RulesPage = () => {
               {strings.addRule}
             </Button>
             <RuleListDialog opened={isListing} close={() => setListing(false)} />
+            <GroupDialog group={isGrouping ? null : undefined} close={() => setGrouping(false)} />
           </>
         ) : null
       }
@@ -100,7 +103,12 @@ export const RulesPage = () => {
           )}
         </>
       }
-      more={<ReportItems list="rules" query={reported(list.query)} />}
+      more={
+        <>
+          {canWrite ? <Menu.Item onClick={() => setGrouping(true)}>{strings.askAddGroup}</Menu.Item> : null}
+          <ReportItems list="rules" query={reported(list.query)} />
+        </>
+      }
       label={strings.rules}
       table={rulesTable}
       topics={['summary']}

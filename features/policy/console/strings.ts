@@ -147,6 +147,7 @@ export const strings = withPageWords({
   rulesUngrouped: 'Removed {count, plural, one {# rule} other {# rules}} from groups.',
   ruleGroups: 'Rule groups',
   addGroup: 'Add group',
+  askAddGroup: 'Add group…',
   editGroup: 'Edit group',
   groupAdded: 'Group added.',
   groupSaved: 'Group saved.',
