@@ -17,7 +17,7 @@ export const FullPage = ({ title, back, children }: FullPageProps) => (
     <Text as="nav" small aria-label={strings.back}>
       ← {back}
     </Text>
-    <Panel as="div" grow gap={0} pad={0} max={1120} style={{ overflow: 'hidden' }}>
+    <Panel as="div" grow gap={0} pad={0} max="max(1120px, 60vw)" style={{ overflow: 'hidden' }}>
       {children}
     </Panel>
   </Stack>

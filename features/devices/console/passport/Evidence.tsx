@@ -36,7 +36,7 @@ export const Evidence = ({ descriptors, logs }: { descriptors: PassportDescripto
           cells: [
             strings.descriptorsOf({ fingerprint: one.fingerprint.slice(0, 12) }),
             <DeviceText key="host" value={one.hostIdentifier} />,
-            '',
+            '–',
             bytesText(bytesOf(one).length),
             <DownloadDescriptors key="download" of={one} />,
           ],

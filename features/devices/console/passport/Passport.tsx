@@ -92,8 +92,14 @@ export const Passport = ({ uuid, deviceId }: { uuid: string; deviceId: string })
           ))}
           {data.isOneDevice ? null : <Note>{strings.oneHost}</Note>}
           <Journey hosts={data.hosts} stays={data.stays} now={now} />
-          <Decisions decisions={data.decisions} />
-          <Evidence descriptors={data.descriptors} logs={data.logs} />
+          <Stack gap={6}>
+            <h4>{strings.decisions}</h4>
+            <Decisions decisions={data.decisions} />
+          </Stack>
+          <Stack gap={6}>
+            <h4>{strings.evidence}</h4>
+            <Evidence descriptors={data.descriptors} logs={data.logs} />
+          </Stack>
           {data.isComplete ? null : <Note>{strings.incomplete}</Note>}
         </Stack>
       )}
