@@ -196,7 +196,7 @@ describe('a query', () => {
     const bad = await admin.post('/prime/webui/agents/exportagentcsv', { query: 'a)' })
     expect([bad.statusCode, bad.json()]).toMatchObject([
       400,
-      { errors: [{ field: 'body.query', message: 'at character 2: no parenthesis is open here' }] },
+      { errors: [{ field: 'body.query', message: 'at character 2: no opening parenthesis matches this one' }] },
     ])
     const preview = await admin.post('/prime/webui/agents/bulk/preview', { filter: { Query: query }, action: 'free' })
     expect([preview.statusCode, preview.json()]).toMatchObject([200, { agents: page.recordsFiltered }])
