@@ -121,14 +121,14 @@ export const modelList = list({
     defaultSort: 'severity_desc',
     filters: ['devIcon', 'isKnownAttackTool', 'isVulnerablePeripheral', 'vendor', 'productInfo', 'vid', 'pid'],
     columns: [
-      { id: 'product', of: 'guiPid', width: 210, grow: true, shown: true, hasLink: true },
-      { id: 'vendor', of: 'guiVid', width: 150, grow: true, shown: true },
+      { id: 'product', of: 'guiPid', width: 190, grow: true, shown: true, hasLink: true },
+      { id: 'vendor', of: 'guiVid', width: 140, grow: true, shown: true },
       { id: 'ids', of: 'vid', width: 96, shown: true, title: 'VID:PID', exports: ['vid', 'pid'] },
       { id: 'kind', of: 'devIconDescription', width: 116, shown: true, sort: 'devIcon' },
       {
         id: 'findings',
         of: 'severity',
-        width: 180,
+        width: 216,
         shown: true,
         title: 'Findings',
         first: 'desc',
@@ -136,8 +136,8 @@ export const modelList = list({
       },
       { id: 'hosts', of: 'agentsCount', width: 72, shown: true, hasLink: true },
       { id: 'devices', of: 'peripheralsCount', width: 84, shown: true },
-      { id: 'first', of: 'firstSeen', width: 96, shown: true },
-      { id: 'last', of: 'lastSeen', width: 96, shown: true },
+      { id: 'first', of: 'firstSeen', width: 108, shown: true },
+      { id: 'last', of: 'lastSeen', width: 108, shown: true },
     ],
   },
 })
