@@ -74,3 +74,6 @@ export const requireTime = (field: string, text: string): TimeSpan => {
     throw invalid(field, 'must be a time such as 2031-05-04T10:11:12Z, a date such as 2031-05-04, or 05/04/2031')
   return span
 }
+
+/** Returns the day of a time in UTC, as `yyyy-MM-dd`. */
+export const utcDay = (ms: number): string => new Date(ms).toISOString().slice(0, 10)

@@ -1,5 +1,6 @@
 import type { Context } from '@portcullis/platform/server/context.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
+import { utcDay } from '@portcullis/platform/server/time.ts'
 import type { AgentsApi } from '#features/agents/server/index.ts'
 import { type FleetDay, getTrends } from '#features/contract.ts'
 import type { DevicesApi } from '#features/devices/server/index.ts'
@@ -32,7 +33,7 @@ export const overviewFeature = (
   }
 
   app.register(getTrends, async ({ query: { days = defaultDays } }) => {
-    const from = new Date(clock.now() - (days - 1) * dayMs).toISOString().slice(0, 10)
+    const from = utcDay(clock.now() - (days - 1) * dayMs)
     const [past, current, newModels] = await Promise.all([store.days(db, from), today(), store.newModels(db, from)])
     return { data: [...past.filter(({ day }) => day < current.day), current], newModels }
   })

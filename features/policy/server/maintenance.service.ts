@@ -1,5 +1,6 @@
 import type { Queryable, Tx } from '@portcullis/platform/server/db/db.ts'
 import { slices } from '@portcullis/platform/server/slices.ts'
+import { utcDay } from '@portcullis/platform/server/time.ts'
 import { authenticOf } from './forged.ts'
 import type { PolicyContext } from './policy.context.ts'
 import type { RuleRow } from './policy.store.ts'
@@ -18,7 +19,6 @@ const dayMs = 86_400_000
 /** Days for which the hits of a rule count, up to and including today. */
 const hitDays = 30
 const use = createRuleUseStore()
-const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
 
 /** The scheduled work of the policy. */
 export const createPolicyUpkeep = (
@@ -130,8 +130,8 @@ export const createPolicyUpkeep = (
       const first = now - (hitDays - 1) * dayMs
       const last = await use.lastDay(db)
       const from = last === null ? first : Math.max(first, Math.min(Date.parse(last), now) - dayMs)
-      for (let at = from; dayOf(at) <= dayOf(now); at += dayMs) await longRead((tx) => use.countDay(tx, dayOf(at)))
-      await use.forget(db, dayOf(first))
+      for (let at = from; utcDay(at) <= utcDay(now); at += dayMs) await longRead((tx) => use.countDay(tx, utcDay(at)))
+      await use.forget(db, utcDay(first))
       const changed = await longRead((tx) => use.changed(tx, new Date(now - hitDays * dayMs)))
       for (const some of slices(changed, rulesAtOnce))
         await db.transaction(async (tx) => {

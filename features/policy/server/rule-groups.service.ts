@@ -1,10 +1,11 @@
+import { countText } from '@portcullis/domain'
 import { AppError, invalid, notFound } from '@portcullis/platform/server/app-error.ts'
 import type { Tx } from '@portcullis/platform/server/db/db.ts'
 import type { Actor } from '@portcullis/platform/server/http/actor.ts'
 import type { HttpApp } from '@portcullis/platform/server/http/http-app.ts'
 import { isId, newId } from '@portcullis/platform/server/ids.ts'
 import { fold } from '@portcullis/platform/server/list/columns.ts'
-import { requireTime } from '@portcullis/platform/server/time.ts'
+import { requireTime, utcDay } from '@portcullis/platform/server/time.ts'
 import {
   type BodyOf,
   createRuleGroup,
@@ -20,7 +21,6 @@ import type { PolicyContext } from './policy.context.ts'
 type Content = Pick<RuleGroup, 'name' | 'owner' | 'reviewOn'>
 type GroupContext = Pick<PolicyContext, 'clock' | 'groups'>
 
-const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
 const nameOf = (name: string): string => name.trim().normalize('NFC')
 
 const factsOf = (before: Content | null, after: Content | null) =>
@@ -63,7 +63,7 @@ const assertRoom = async (groups: PolicyContext['groups'], tx: Tx): Promise<void
 /** Registers the operations on rule groups. */
 export const registerRuleGroups = (app: HttpApp, context: PolicyContext): void => {
   const { db, clock, store, groups, audit } = context
-  const today = () => dayOf(clock.now())
+  const today = () => utcDay(clock.now())
 
   const existing = async (tx: Tx, id: string): Promise<RuleGroup> => {
     const group = isId(id) ? await groups.one(tx, id, today()) : undefined
@@ -93,7 +93,7 @@ export const registerRuleGroups = (app: HttpApp, context: PolicyContext): void =
       const groupId = known?.id ?? newId(clock.now())
       await groups.put(tx, {
         ...{ group_id: groupId, name, name_key: fold(name), owner: body.owner.trim() },
-        review_on: body.reviewOn === null ? null : dayOf(requireTime('body.reviewOn', body.reviewOn).from.getTime()),
+        review_on: body.reviewOn === null ? null : utcDay(requireTime('body.reviewOn', body.reviewOn).from.getTime()),
         ...{ at: new Date(clock.now()), by: actor.userName },
       })
       const group = await existing(tx, groupId)
@@ -113,7 +113,7 @@ export const registerRuleGroups = (app: HttpApp, context: PolicyContext): void =
       await audit.write(tx, actor, {
         action: 'policy.group.deleted',
         entity: group.name,
-        details: `${group.rules} rules are now in no group`,
+        details: `${countText(group.rules, 'rule')} without a group now`,
         facts: factsOf(group, null),
       })
       return { deleted: id, rules: group.rules }

@@ -63,6 +63,7 @@ const Fields = ({ editing }: { editing: ReturnType<typeof useRuleTest> }) => {
             size="xs"
             label={strings.kinds}
             description={strings.kindsHint}
+            placeholder={draft.kinds.length === 0 ? strings.chooseKind : undefined}
             data={[...policyKinds]}
             value={[...draft.kinds]}
             onChange={(kinds) => edit({ kinds: kinds as PolicyKind[] })}

@@ -21,6 +21,7 @@ export const strings = withPageWords({
   block: 'Block',
   kinds: 'Kinds',
   kindsHint: 'All kinds of the device. A storage stick that also acts as a keyboard has two.',
+  chooseKind: 'Choose at least one kind',
   noSerial: 'No serial number',
   isAttackTool: 'Known attack tool',
   nameHint: 'For example: tills keep their scanner',

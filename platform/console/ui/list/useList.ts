@@ -20,7 +20,7 @@ export interface List<Row> {
   /** Null until the first response. */
   counts: { total: number; filtered: number } | null
   setCounts: (counts: { total: number; filtered: number }) => void
-  /** Checks a query on the server. Rejects if the server refuses it. */
+  /** Checks a query on the server, together with the filters. Rejects if the server refuses it. */
   check: (text: string) => Promise<unknown>
   /** The request as a shell command. */
   curl: () => string
@@ -46,7 +46,7 @@ export const useList = <O extends AnyOperation>(
     [clock, filters, search, condition, sort, spec, fixed],
   )
   const source = useMemo(() => listSource(api, operation, query, idOf), [api, operation, query, idOf])
-  const check = (text: string) => listSource(api, operation, { Query: text }, idOf).load(1, 1)
+  const check = (text: string) => listSource(api, operation, { ...query, Query: text }, idOf).load(1, 1)
   const curl = () => curlOf<AnyOperation>(operation, { query: { ...query, PageSize: copiedRows } })
   return { view, query, source, counts, setCounts, check, curl }
 }
